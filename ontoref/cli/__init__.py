@@ -1,0 +1,1 @@
+"""The command line: options -> core call -> render. Nothing imports this package."""

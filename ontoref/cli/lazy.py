@@ -1,0 +1,70 @@
+"""Command groups that import a command only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+__all__ = ["Entry", "build"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of help and where the command is: a group has commands, a leaf a target `module:function`."""
+
+    help: str
+    target: str = ""
+    commands: Mapping[str, Entry] = field(default_factory=dict)
+
+
+class LazyGroup(TyperGroup):
+    """A group over a table of entries; `--help` reads the table, a call imports its one command."""
+
+    entries: Mapping[str, Entry] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self.entries.get(cmd_name)
+        return None if entry is None else build(cmd_name, entry)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, entry.help) for name, entry in self.entries.items()]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def build(name: str, entry: Entry, **settings: Any) -> click.Command:
+    """The click command of an entry. A leaf's function is imported here and nowhere earlier."""
+    app = typer.Typer(
+        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True
+    )
+    if entry.target:
+        module_name, _, function_name = entry.target.partition(":")
+        function = getattr(importlib.import_module(module_name), function_name)
+        app.command(name, context_settings={"help_option_names": ["-h", "--help"]}, **settings)(function)
+        return typer.main.get_command(app)
+    app.callback(
+        cls=LazyGroup,
+        invoke_without_command=False,
+        help=entry.help,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **settings,
+    )(_group)
+    group = typer.main.get_group(app)
+    assert isinstance(group, LazyGroup)
+    group.entries = entry.commands
+    group.name = name
+    return group
+
+
+def _group() -> None:
+    """A group does nothing itself."""

@@ -1,0 +1,138 @@
+"""Rows of data on stdout, in whichever form was asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from ontoref.text import printable, shorten
+
+__all__ = ["Format", "emit", "emit_json", "note", "table"]
+
+
+class Format(StrEnum):
+    """The forms of a listing. Each is a contract: json is one array, jsonl one object a line."""
+
+    table = "table"
+    json = "json"
+    jsonl = "jsonl"
+    csv = "csv"
+    markdown = "markdown"
+
+
+def emit(
+    rows: Iterable[Mapping[str, Any]],
+    form: Format,
+    *,
+    columns: Sequence[str],
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    """Print rows to stdout.
+
+    Shape: json and jsonl print each row whole; the others print the columns named, a dotted name reaching
+           into nested objects, lists joined with ", ", true as yes and false as no.
+    """
+    if form is Format.json:
+        emit_json(list(rows))
+    elif form is Format.jsonl:
+        for row in rows:
+            emit_json(row)
+    elif form is Format.csv:
+        _emit_csv(rows, columns)
+    else:
+        sys.stdout.write(table(rows, columns, headers or {}, markdown=form is Format.markdown))
+
+
+def emit_json(value: Any) -> None:
+    """Print one JSON value and a newline to stdout, keys in their own order."""
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def note(text: str) -> None:
+    """Say something to the person, on stderr."""
+    sys.stderr.write(printable(text, keep="\n\t") + "\n")
+
+
+def table(
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    headers: Mapping[str, str],
+    *,
+    markdown: bool = False,
+    width: int = 60,
+) -> str:
+    """The rows laid out for people, ending in a newline; "" without rows. Cells are cut to width."""
+    from tabulate import tabulate
+
+    cells = [[_cell(row, column, width, markdown=markdown) for column in columns] for row in rows]
+    if not cells:
+        return ""
+    names = [headers.get(column, column) for column in columns]
+    form = "github" if markdown else "plain"
+    return (
+        tabulate(cells, names, tablefmt=form, disable_numparse=True, colalign=_alignment(rows, columns))
+        + "\n"
+    )
+
+
+def _alignment(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[str] | None:
+    if not isinstance(rows, Sequence):
+        return None
+    numeric = (int, float)
+    return [
+        "right"
+        if all(isinstance(v := _reach(row, c), numeric) and not isinstance(v, bool) for row in rows)
+        else "left"
+        for c in columns
+    ]
+
+
+def _emit_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_guard(_plain(_reach(row, column))) for column in columns])
+
+
+def _guard(text: str) -> str:
+    """A spreadsheet takes a cell that begins so for a formula; an apostrophe keeps it text."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def _cell(row: Mapping[str, Any], column: str, width: int, *, markdown: bool) -> str:
+    text = printable(_plain(_reach(row, column)))
+    if markdown:
+        return text.replace("|", "\\|")
+    return shorten(text, width) or "—"
+
+
+def _reach(row: Mapping[str, Any], column: str) -> Any:
+    if column in row:
+        return row[column]
+    value: Any = row
+    for part in column.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return ", ".join(_plain(item) for item in value)
+    if isinstance(value, Mapping):
+        import orjson
+
+        return orjson.dumps(value).decode()
+    return str(value)

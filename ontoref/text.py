@@ -1,0 +1,34 @@
+"""Untrusted text made safe to print."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["printable", "shorten"]
+
+# C0 and C1 controls, bidirectional marks and overrides, invisible separators, lone surrogates. A tab and a
+# newline are controls too: who wants them laid out asks for `keep`.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    r"""The text with every character that could steer a terminal shown as an escape (`\x1b`, `\u202e`).
+
+    Shape: characters in keep (say "\n\t") stay as they are.
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        character = match.group()
+        if character in keep:
+            return character
+        code = ord(character)
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(
+            character, f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+        )
+
+    return _UNSAFE.sub(escape, text)
+
+
+def shorten(text: str, width: int) -> str:
+    """The text in at most width characters, an ellipsis in place of what was cut off its end."""
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"

@@ -1,0 +1,106 @@
+"""One YAML 1.2 file as plain JSON values, with the line on which each of them stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ontoref.vocabulary.model import VocabularyError
+
+__all__ = ["YamlFile", "parse"]
+
+_LARGEST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """Shape: value holds dicts, lists, str, int, float, bool, None; lines maps JSON pointers to 1-based lines."""
+
+    name: str
+    value: Any
+    lines: dict[str, int]
+
+
+def parse(name: str, path: str, content: bytes) -> YamlFile:
+    """Parse one file.
+
+    Errors: VocabularyError, with the line, for what is no YAML, a duplicate key, an alias, a second document
+            or a value that JSON does not know (a date, NaN).
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.events import AliasEvent
+
+    if len(content) > _LARGEST_BYTES:
+        raise VocabularyError(path, None, f"the file is larger than {_LARGEST_BYTES >> 20} MiB")
+    try:
+        text = content.decode("utf-8-sig")
+        # An alias can make a small file huge once it is walked, and no schema needs one.
+        for event in YAML(typ="rt", pure=True).parse(text):
+            if isinstance(event, AliasEvent):
+                raise VocabularyError(
+                    path,
+                    event.start_mark.line + 1,
+                    "aliases are not allowed in a vocabulary",
+                    hint="write it out",
+                )
+        tree = YAML(typ="rt", pure=True).load(text)
+        lines: dict[str, int] = {}
+        return YamlFile(name, _plain(tree, "", path, 1, lines), lines)
+    except UnicodeDecodeError as error:
+        raise VocabularyError(
+            path, content[: error.start].count(b"\n") + 1, "the file is not UTF-8"
+        ) from None
+    except DuplicateKeyError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        problem = str(error.problem).split(" with value")[0]
+        raise VocabularyError(
+            path, line, f"{problem}; a key may stand once", hint="remove one of the two"
+        ) from None
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise VocabularyError(path, line, f"the file is not YAML: {error.problem or error.context}") from None
+    except YAMLError as error:
+        raise VocabularyError(path, None, f"the file is not YAML: {str(error).splitlines()[0]}") from None
+    except RecursionError:
+        raise VocabularyError(path, None, "the file is nested too deeply") from None
+
+
+def _plain(node: Any, pointer: str, path: str, line: int, lines: dict[str, int]) -> Any:
+    """Copy a ruamel node into plain values, noting lines on the way."""
+    lines[pointer] = line
+    if isinstance(node, dict):
+        place = getattr(node, "lc", None)
+        result = {}
+        for key, value in node.items():
+            key_line = place.key(key)[0] + 1 if place is not None and place.data else line
+            if not isinstance(key, str):
+                raise VocabularyError(path, key_line, f"the key {key!r} is no text", hint="put it in quotes")
+            # str() drops ruamel's own scalar types, which other libraries do not know.
+            step = str(key).replace("~", "~0").replace("/", "~1")
+            result[str(key)] = _plain(value, f"{pointer}/{step}", path, key_line, lines)
+        return result
+    if isinstance(node, list):
+        place = getattr(node, "lc", None)
+        return [
+            _plain(
+                value,
+                f"{pointer}/{index}",
+                path,
+                place.item(index)[0] + 1 if place is not None and place.data else line,
+                lines,
+            )
+            for index, value in enumerate(node)
+        ]
+    if node is None or isinstance(node, bool):
+        return node
+    if isinstance(node, str):
+        return str(node)
+    if isinstance(node, int):
+        return int(node)
+    if isinstance(node, float) and node == node and abs(node) != float("inf"):
+        return float(node)
+    raise VocabularyError(
+        path, line, f"{node!s} is not a JSON value", hint="put it in quotes if it is a word"
+    )
