@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.checkout
+
 PACKAGE = Path(__file__).parent.parent / "ontoref"
 BASE = {"errors", "resources", "places", "text", "identifiers", "git", "secrets", "__init__", "__main__"}
 BELOW = {

@@ -44,9 +44,7 @@ class LazyGroup(TyperGroup):
 
 def build(name: str, entry: Entry, **settings: Any) -> click.Command:
     """The click command of an entry. A leaf's function is imported here and nowhere earlier."""
-    app = typer.Typer(
-        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True
-    )
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
     if entry.target:
         module_name, _, function_name = entry.target.partition(":")
         function = getattr(importlib.import_module(module_name), function_name)

@@ -74,10 +74,7 @@ def table(
         return ""
     names = [headers.get(column, column) for column in columns]
     form = "github" if markdown else "plain"
-    return (
-        tabulate(cells, names, tablefmt=form, disable_numparse=True, colalign=_alignment(rows, columns))
-        + "\n"
-    )
+    return tabulate(cells, names, tablefmt=form, disable_numparse=True, colalign=_alignment(rows, columns)) + "\n"
 
 
 def _alignment(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[str] | None:
@@ -85,9 +82,7 @@ def _alignment(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> lis
         return None
     numeric = (int, float)
     return [
-        "right"
-        if all(isinstance(v := _reach(row, c), numeric) and not isinstance(v, bool) for row in rows)
-        else "left"
+        "right" if all(isinstance(v := _reach(row, c), numeric) and not isinstance(v, bool) for row in rows) else "left"
         for c in columns
     ]
 

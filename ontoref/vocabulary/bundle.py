@@ -46,9 +46,7 @@ def split(document: str, reference: str) -> tuple[str, str]:
     return target.rpartition("/")[2] or document, fragment.removeprefix("/$defs/")
 
 
-def bundle(
-    documents: Mapping[str, Any], *, strict: bool = False, root: str = ROOT_DOCUMENT
-) -> dict[str, Any]:
+def bundle(documents: Mapping[str, Any], *, strict: bool = False, root: str = ROOT_DOCUMENT) -> dict[str, Any]:
     """One document with everything that the root reaches.
 
     Shape: `oneOf` of constants is lowered to `enum`, `const` likewise, every `x-*` is gone. strict also closes
@@ -81,9 +79,7 @@ def _lower(shape: Any, document: str, names: Mapping[tuple[str, str], str], stri
         kept = {key: value for key, value in shape.items() if key in ("description", "deprecated")}
         return {**kept, "type": "string", "enum": words}
     if strict and shape.get("x-open") and "anyOf" in shape:
-        closed = next(
-            (branch for branch in shape["anyOf"] if isinstance(branch, dict) and "$ref" in branch), None
-        )
+        closed = next((branch for branch in shape["anyOf"] if isinstance(branch, dict) and "$ref" in branch), None)
         if closed is not None:
             return _lower(closed, document, names, strict)
     lowered: dict[str, Any] = {}

@@ -45,9 +45,7 @@ def parse_files(folder: str, files: dict[str, bytes]) -> dict[str, YamlFile]:
             raise VocabularyError(path, 1, "a vocabulary file is a mapping with $defs")
         if file.value.get("$id") != _ID_PREFIX + name:
             line = file.lines.get("/$id", 1)
-            raise VocabularyError(
-                path, line, f"$id is not {_ID_PREFIX}{name}", hint="a file's $id ends in its name"
-            )
+            raise VocabularyError(path, line, f"$id is not {_ID_PREFIX}{name}", hint="a file's $id ends in its name")
     for name, file in parsed.items():
         _check_references(folder, name, file, parsed)
     root = parsed[ROOT_DOCUMENT]

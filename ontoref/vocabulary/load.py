@@ -24,9 +24,7 @@ def schemas_folder(given: str | None = None, project: str | None = None) -> str:
     """
     if given is not None:
         if not os.path.isdir(given):
-            raise VocabularyError(
-                given, None, "there is no such folder", hint="name a folder of vocabulary files"
-            )
+            raise VocabularyError(given, None, "there is no such folder", hint="name a folder of vocabulary files")
         return given
     if project is not None:
         own = os.path.join(project, ".ontoref", "schemas")

@@ -187,9 +187,7 @@ def members_of(shape: Any) -> tuple[Member, ...]:
     if not isinstance(shape, Mapping):
         return ()
     branches = shape.get("oneOf")
-    if isinstance(branches, list) and all(
-        isinstance(b, Mapping) and isinstance(b.get("const"), str) for b in branches
-    ):
+    if isinstance(branches, list) and all(isinstance(b, Mapping) and isinstance(b.get("const"), str) for b in branches):
         return tuple(
             Member(
                 branch["const"],

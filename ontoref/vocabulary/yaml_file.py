@@ -49,15 +49,11 @@ def parse(name: str, path: str, content: bytes) -> YamlFile:
         lines: dict[str, int] = {}
         return YamlFile(name, _plain(tree, "", path, 1, lines), lines)
     except UnicodeDecodeError as error:
-        raise VocabularyError(
-            path, content[: error.start].count(b"\n") + 1, "the file is not UTF-8"
-        ) from None
+        raise VocabularyError(path, content[: error.start].count(b"\n") + 1, "the file is not UTF-8") from None
     except DuplicateKeyError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         problem = str(error.problem).split(" with value")[0]
-        raise VocabularyError(
-            path, line, f"{problem}; a key may stand once", hint="remove one of the two"
-        ) from None
+        raise VocabularyError(path, line, f"{problem}; a key may stand once", hint="remove one of the two") from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise VocabularyError(path, line, f"the file is not YAML: {error.problem or error.context}") from None
@@ -101,6 +97,4 @@ def _plain(node: Any, pointer: str, path: str, line: int, lines: dict[str, int])
         return int(node)
     if isinstance(node, float) and node == node and abs(node) != float("inf"):
         return float(node)
-    raise VocabularyError(
-        path, line, f"{node!s} is not a JSON value", hint="put it in quotes if it is a word"
-    )
+    raise VocabularyError(path, line, f"{node!s} is not a JSON value", hint="put it in quotes if it is a word")
