@@ -1,0 +1,190 @@
+"""Native lines made into values: tolerant JSON, times, texts, token counts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from ontoref.transcript.report import Report
+from ontoref.transcript.source import Source
+
+__all__ = ["parse", "parts", "records", "seconds", "text_of", "tokens"]
+
+_BOM = b"\xef\xbb\xbf"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# A number above this is milliseconds: as seconds it would be the year 5138.
+_LARGEST_SECONDS = 1e11
+
+# What the runtimes call the same count.
+_TOKEN_NAMES = {
+    "input": ("input", "input_tokens", "prompt_tokens"),
+    "output": ("output", "output_tokens", "completion_tokens"),
+    "cache_read": ("cacheRead", "cache_read_input_tokens", "cached_input_tokens", "cache_read"),
+    "cache_write": ("cacheWrite", "cache_creation_input_tokens", "cache_write"),
+    "reasoning": ("reasoning_output_tokens", "reasoning"),
+    "total": ("totalTokens", "total_tokens", "total"),
+}
+
+
+def records(source: Source, report: Report) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """The objects of a transcript with their line numbers; everything else is told to the report.
+
+    Shape: (line number, None) where the source has nothing more for now.
+    Units: line numbers are 1-based.
+    """
+    loads = orjson.loads
+    number = 0
+    for raw in source.lines:
+        if raw is None:
+            yield number, None
+            continue
+        number += 1
+        report.lines = number
+        try:
+            record = loads(raw)
+        except ValueError:
+            text = raw.removeprefix(_BOM) if number == 1 else raw
+            if not text.strip():
+                report.blank += 1
+                continue
+            try:
+                record = parse(text)
+            except ValueError as error:
+                if source.open and not raw.endswith(b"\n"):
+                    report.pending = len(raw)
+                else:
+                    report.bad.add(number, str(error))
+                continue
+        if type(record) is dict:
+            yield number, record
+        else:
+            report.unknown.add(number, f"a JSON {_json_name(record)}, no object")
+
+
+def parse(text: bytes) -> Any:
+    """One JSON value, read as leniently as JSON allows.
+
+    Shape:  bytes that are no UTF-8 and lone surrogates become U+FFFD, so that whatever comes out can be
+            written again; NaN and Infinity are read; of equal keys the last wins.
+    Errors: ValueError with what is wrong, for too deep a nesting too.
+    """
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        pass
+    try:
+        value = json.loads(text.decode("utf-8", "replace"))
+        if rb"\u" in text:
+            value = json.loads(_LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False)))
+        return value
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON: {error.msg} at column {error.colno}") from None
+
+
+def _json_name(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    return "array" if isinstance(value, list) else "string" if isinstance(value, str) else "number"
+
+
+# Consecutive lines share their minute, and reading a whole ISO time costs three times as much.
+_minutes: dict[str, float] = {}
+
+
+def seconds(value: Any, last: float) -> float:
+    """A native time in seconds since 1970.
+
+    Shape: ISO text (without a zone: UTC), seconds or milliseconds as a number or as digits; anything else,
+           and what is negative or not finite, gives last.
+    """
+    if type(value) is str:
+        if len(value) == 24 and value[23] == "Z" and value[16] == ":":
+            base = _minutes.get(value[:17])
+            rest = value[17:23]
+            if base is not None and rest.replace(".", "0", 1).isdecimal() and rest.isascii():
+                return base + float(rest)
+        return _written(value, last)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(value, last)
+    return last
+
+
+def _number(value: float, last: float) -> float:
+    if not 0 <= value < math.inf:
+        return last
+    return value / 1000 if value > _LARGEST_SECONDS else float(value)
+
+
+def _written(value: str, last: float) -> float:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        try:
+            return _number(float(value), last)
+        except ValueError:
+            return last
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        found = moment.timestamp()
+    except (OverflowError, ValueError):
+        return last
+    if found < 0:
+        return last
+    if len(value) == 24 and value[23] == "Z" and value[16] == ":":
+        if len(_minutes) > 10_000:
+            _minutes.clear()
+        _minutes[value[:17]] = moment.replace(second=0, microsecond=0).timestamp()
+    return found
+
+
+def parts(content: Any) -> tuple[list[str], list[Any]]:
+    """The texts of a native content and its other blocks, each in order.
+
+    Shape: a string is one text; of a list, strings and `text` blocks are texts; an object is one block.
+    """
+    if type(content) is str:
+        return [content], []
+    if type(content) is not list:
+        return ([], []) if content is None else ([], [content])
+    texts: list[str] = []
+    others: list[Any] = []
+    for block in content:
+        if type(block) is dict:
+            text = block.get("text")
+            if type(text) is str and block.get("type") in ("text", "input_text", "output_text", None):
+                texts.append(text)
+            elif block.get("type") != "text":
+                others.append(block)
+        elif type(block) is str:
+            texts.append(block)
+        elif block is not None:
+            others.append(block)
+    return texts, others
+
+
+def text_of(content: Any) -> str:
+    """The texts of a native content, joined by line feeds."""
+    return content if type(content) is str else "\n".join(parts(content)[0])
+
+
+def tokens(usage: Any) -> dict[str, int]:
+    """Token counts in our own names: input, output, cache_read, cache_write, reasoning, total; those given."""
+    if not isinstance(usage, Mapping):
+        return {}
+    found = {}
+    for name, natives in _TOKEN_NAMES.items():
+        for native in natives:
+            value = usage.get(native)
+            if type(value) is int and value >= 0:
+                found[name] = value
+                break
+    return found
