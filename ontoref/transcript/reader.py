@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from ontoref.transcript import openclaw
+from ontoref.transcript import claude_code, openclaw
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.native import parse
 from ontoref.transcript.report import Report
@@ -46,6 +46,7 @@ class Reader(Protocol):
 # One line a runtime. The order decides between readers that are equally sure.
 READERS: dict[str, Reader] = {
     "openclaw": openclaw,
+    "claude-code": claude_code,
 }
 
 
