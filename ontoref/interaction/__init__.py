@@ -1,0 +1,1 @@
+"""Interaction records: written, checked and queried."""
