@@ -11,6 +11,7 @@ from ontoref.cli.lazy import Entry
 __all__ = ["COMMANDS"]
 
 COMMANDS: dict[str, Entry] = {
+    "init": Entry("Set a project up; safe to run again.", "ontoref.cli.init:init"),
     "interaction": Entry(
         "Record, check and query what sessions decided and did.",
         commands={},
@@ -18,5 +19,20 @@ COMMANDS: dict[str, Entry] = {
     "vocabulary": Entry(
         "See, check and compare the words that records use.",
         commands={},
+    ),
+    "migrate": Entry(
+        "Bring the files that ontoref ships up to date in a project.",
+        commands={
+            "status": Entry("List upgrades and where the project stands.", "ontoref.cli.migrate.status:status"),
+            "apply": Entry("Run the upgrades that wait.", "ontoref.cli.migrate.apply:apply"),
+        },
+    ),
+    "hook": Entry(
+        "Check records before each commit.",
+        commands={
+            "install": Entry("Put the check into the pre-commit hook.", "ontoref.cli.hook.install:install"),
+            "uninstall": Entry("Take it out again.", "ontoref.cli.hook.uninstall:uninstall"),
+            "status": Entry("Say whether it is there.", "ontoref.cli.hook.status:status"),
+        },
     ),
 }

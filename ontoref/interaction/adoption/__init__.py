@@ -1,0 +1,1 @@
+"""How a project takes ontoref up: its files, upgrades of its schemas, and hooks."""
