@@ -1,0 +1,47 @@
+"""What the key commands share: the folders of private and public keys, and the passphrase."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ontoref.interaction.keys import Registry
+
+__all__ = ["now", "passphrase", "private_folder", "project_registry"]
+
+
+def private_folder() -> str:
+    """Where private keys of this user lie."""
+    from ontoref.places import config_dir
+
+    return os.path.join(config_dir(), "keys")
+
+
+def project_registry() -> Registry:
+    """The registry of the project around the current folder."""
+    from ontoref.interaction.keys import Registry
+    from ontoref.interaction.project import find_project
+
+    return Registry.read(find_project(os.getcwd()).root)
+
+
+def passphrase(*, new: bool = False) -> str | None:
+    """ONTOREF_KEY_PASSPHRASE; asked for on a terminal only where a new key shall have one."""
+    value = os.environ.get("ONTOREF_KEY_PASSPHRASE") or None
+    if value is None and new:
+        import getpass
+
+        from ontoref.errors import UsageError
+
+        value = getpass.getpass("passphrase: ")
+        if value != getpass.getpass("again: "):
+            raise UsageError("the two passphrases differ")
+    return value or None
+
+
+def now() -> str:
+    """This moment, RFC 3339 in UTC, to the second."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
