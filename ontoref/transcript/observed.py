@@ -90,7 +90,7 @@ class _Observer:
 
     def prompt(self, event: ReplayEvent) -> None:
         payload = event.payload
-        if payload.get("origin") in ("interruption", "aborted"):
+        if payload.get("origin") in ("interrupt", "abort"):
             self.last = self.after = "interrupted"
             return
         if not payload.get("human") or event.parent_span_id is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from ontoref.transcript import claude_code, openclaw
+from ontoref.transcript import claude_code, gemini, openclaw, opencode, pi
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.native import parse
 from ontoref.transcript.report import Report
@@ -47,6 +47,9 @@ class Reader(Protocol):
 READERS: dict[str, Reader] = {
     "openclaw": openclaw,
     "claude-code": claude_code,
+    "pi": pi,
+    "opencode": opencode,
+    "gemini": gemini,
 }
 
 
@@ -107,7 +110,7 @@ def head_of(path: str, lines: Iterable[bytes | None] | None = None) -> Head:
     for count, raw in enumerate(lines_of(path) if lines is None else lines, 1):
         if raw is None:
             break
-        start = start or raw[:4096]
+        start += raw[: 4096 - len(start)]
         seen += len(raw)
         try:
             record = parse(raw.removeprefix(b"\xef\xbb\xbf") if count == 1 else raw)

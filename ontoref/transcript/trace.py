@@ -6,7 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Conversation", "openclaw_trace"]
+from ontoref.transcript import event as e
+from ontoref.transcript.event import ReplayEvent
+
+__all__ = ["Conversation", "compact", "events_trace", "openclaw_trace", "result_text"]
 
 _CALLS = frozenset({"toolCall", "tool_use"})
 _RESULTS = frozenset({"toolResult", "tool_result"})
@@ -108,6 +111,56 @@ def compact(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return str(value)
+
+
+def events_trace(events: Iterable[ReplayEvent]) -> dict[str, Any] | None:
+    """The trace of any runtime's events, or None if no user said anything.
+
+    Shape: as `openclaw_trace`. A sub-agent's prompt inside its parent's file is part of the conversation, and
+           never the question.
+    """
+    conversation = Conversation()
+    for event in events:
+        kind, payload = event.kind, event.payload
+        if kind == e.LLM_CALL:
+            text = _text(payload.get("text"))
+            conversation.user(text)
+            if event.parent_span_id is None:
+                conversation.ask(text)
+        elif kind == e.THINKING:
+            conversation.thinking(_text(payload.get("text")))
+        elif kind == e.LLM_RESPONSE:
+            conversation.response(_text(payload.get("text")))
+            if not payload.get("synthetic"):
+                conversation.model = _text(payload.get("model")) or conversation.model
+        elif kind in (e.TOOL_CALL, e.AGENT_SPAWN, e.WORKFLOW_START):
+            conversation.call(_text(payload.get("tool_use_id")), _text(payload.get("name")), payload.get("input"))
+        elif kind in (e.TOOL_RESULT, e.AGENT_RETURN, e.WORKFLOW_END):
+            name = "" if payload.get("name") == "unknown" else _text(payload.get("name"))
+            marked = payload.get("is_error") is True
+            conversation.result(_text(payload.get("tool_use_id")), name, result_text(payload), marked=marked)
+        conversation.spent(_total(payload.get("tokens")))
+    return conversation.trace()
+
+
+def result_text(payload: Mapping[str, Any]) -> str:
+    """What a result says: its texts, or where it has none its other blocks as JSON."""
+    output = payload.get("output")
+    if isinstance(output, str) and output:
+        return output
+    blocks = payload.get("blocks")
+    if blocks:
+        return compact(blocks)
+    return "" if output is None or isinstance(output, str) else compact(output)
+
+
+def _total(tokens: Any) -> int:
+    """All tokens of one message, in and out. Reasoning is counted within the output."""
+    if not isinstance(tokens, Mapping):
+        return 0
+    if "total" in tokens:
+        return int(tokens["total"])
+    return sum(int(tokens.get(name, 0)) for name in ("input", "output", "cache_read", "cache_write"))
 
 
 def openclaw_trace(events: Iterable[Any]) -> dict[str, Any] | None:
