@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SHARED
 
 from ontoref.transcript import READERS, Memory, ReplayEvent, Source, Transcript, read, read_source, validate
+from tests.conftest import SHARED
 
 OTHER = SHARED / "transcripts" / "other"
 
