@@ -14,7 +14,17 @@ COMMANDS: dict[str, Entry] = {
     "init": Entry("Set a project up; safe to run again.", "ontoref.cli.init:init"),
     "interaction": Entry(
         "Record, check and query what sessions decided and did.",
-        commands={},
+        commands={
+            "records": Entry("List records.", "ontoref.cli.interaction.records:records"),
+            "decisions": Entry(
+                "List decisions, and which deserve an ADR.", "ontoref.cli.interaction.decisions:decisions"
+            ),
+            "events": Entry("List what happened at single moments.", "ontoref.cli.interaction.events:events"),
+            "actions": Entry("List what was done.", "ontoref.cli.interaction.actions:actions"),
+            "insights": Entry("List what was learnt.", "ontoref.cli.interaction.insights:insights"),
+            "files": Entry("List touched files and who touched them.", "ontoref.cli.interaction.files:files"),
+            "tensions": Entry("List tensions and how often they came up.", "ontoref.cli.interaction.tensions:tensions"),
+        },
     ),
     "vocabulary": Entry(
         "See, check and compare the words that records use.",

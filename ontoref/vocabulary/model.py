@@ -80,7 +80,8 @@ class Facet:
 
     Shape: path is dotted from the noun (`kind`, `witness.key_id`); type is what JSON Schema calls it, for an
            array that of its items; enum names the enum that a value is a member of, if any; many is true for
-           arrays; label fields compare by equality only; open ones take words that the enum does not list.
+           arrays; label fields compare by equality only; open ones take words that the enum does not list;
+           format is JSON Schema's (`date-time`).
     """
 
     path: str
@@ -93,6 +94,7 @@ class Facet:
     label: bool = False
     prose: bool = False
     noun: str | None = None
+    format: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +180,7 @@ class Vocabulary:
         if target.get("type") == "object":
             noun = name
         kind = target.get("type", "integer" if isinstance(target.get("const"), int) else "string")
-        facet = Facet(path, description, kind, required, enum, many, open_, label, prose, noun)
+        facet = Facet(path, description, kind, required, enum, many, open_, label, prose, noun, target.get("format"))
         return facet, noun
 
 

@@ -1,0 +1,155 @@
+"""From a query's options to its answer on the screen, the same for every row."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ontoref.cli.interaction._options import QueryOptions
+from ontoref.cli.output import Format, emit, note
+
+if TYPE_CHECKING:
+    from ontoref.interaction.query import Skipped
+    from ontoref.interaction.rows import Column
+    from ontoref.interaction.where import Condition
+    from ontoref.vocabulary import Vocabulary
+
+__all__ = ["logs_and_words", "run_query", "tell_skipped"]
+
+_TABLE_ROWS = 5000
+_SHOWN_SKIPPED = 5
+
+
+def run_query(
+    options: QueryOptions,
+    row_name: str,
+    *,
+    paths: Sequence[str] | None = None,
+    files: Sequence[str] = (),
+    more: Iterable[Condition] = (),
+    standing: bool = False,
+    called: tuple[str, str] | None = None,
+) -> int:
+    """Ask, print, and say on stderr how much was looked through. Returns the exit code.
+
+    Shape: paths replaces the options' own, files are globs beside theirs; called is what the footer calls
+           one row and several.
+    """
+    from ontoref.interaction.filters import conditions_of, resolve_columns
+    from ontoref.interaction.moments import parse_moment
+    from ontoref.interaction.query import Question, answer
+    from ontoref.interaction.rows import ROWS, columns_of
+
+    begun = time.perf_counter()
+    logs, vocabulary = logs_and_words(options.paths if paths is None else paths, options.schemas)
+    row = ROWS[row_name]
+    now = datetime.now(UTC)
+    given = {"actor": options.actor, "kind": options.kind, "domain": options.domain, "category": options.category}
+    given |= {"outcome": options.outcome, "session": options.session}
+    conditions = conditions_of(
+        row,
+        vocabulary,
+        where=options.where or (),
+        options={name: values or () for name, values in given.items()},
+        files=[*(options.file or ()), *files],
+        tensions=options.tension or (),
+    )
+    question = Question(
+        row,
+        conditions=(*conditions, *more),
+        since=parse_moment(options.since, now, "--since") if options.since else "",
+        until=parse_moment(options.until, now, "--until") if options.until else "",
+        history=options.history,
+        standing=standing,
+        sort=resolve_columns(options.sort, "--sort", row, vocabulary) if options.sort else (),
+        reverse=options.reverse,
+        limit=options.limit,
+    )
+    chosen = resolve_columns(options.columns, "--columns", row, vocabulary) if options.columns else None
+    found = answer(question, logs, vocabulary, jobs=options.jobs)
+    emit_rows(found.rows, options.form, columns_of(row, vocabulary), chosen)
+    if options.form in (Format.table, Format.markdown):
+        cut = f"{options.limit} of " if options.limit is not None and options.limit < found.found else ""
+        took_ms = (time.perf_counter() - begun) * 1000
+        one, several = called or (row.singular, row.name)
+        records = f"{found.records:,} record{'' if found.records == 1 else 's'}"
+        sys.stdout.flush()
+        note(f"{cut}{found.found:,} {one if found.found == 1 else several} in {records} ({took_ms:.0f} ms)")
+    return tell_skipped(found.skipped)
+
+
+def logs_and_words(paths: Sequence[str] | None, schemas: str | None) -> tuple[list[str], Vocabulary]:
+    """The logs to read and the vocabulary in force."""
+    from ontoref.interaction.logs import log_paths, project_root
+    from ontoref.vocabulary import load
+
+    root = project_root()
+    return log_paths(paths or (), root), load(schemas, root)
+
+
+def emit_rows(rows: Iterator[bytes], form: Format, columns: Sequence[Column], chosen: Sequence[str] | None) -> None:
+    """Print rows that come as JSON texts. chosen limits them to these paths, in every form."""
+    import orjson
+
+    if form in (Format.json, Format.jsonl):
+        if chosen is not None:
+            rows = (orjson.dumps(_pick(orjson.loads(row), chosen)) for row in rows)
+        _emit_texts(rows, as_array=form is Format.json)
+        return
+    by_path = {column.path: column for column in columns}
+    paths = [column.path for column in columns] if chosen is None else list(chosen)
+    decoded = (orjson.loads(row) for row in rows)
+    if form is Format.csv:
+        emit((_pick(row, paths) for row in decoded), form, columns=paths)
+        return
+    while batch := [_shown(row, paths, by_path) for row in islice(decoded, _TABLE_ROWS)]:
+        # A column in which nothing stands only makes the table wider, unless somebody asked for it.
+        used = [path for path in paths if chosen is not None or any(row[path] not in (None, [], "") for row in batch)]
+        headers = {path: by_path[path].header for path in used if path in by_path}
+        emit(batch, form, columns=used, headers=headers)
+
+
+def _emit_texts(rows: Iterator[bytes], *, as_array: bool) -> None:
+    out = sys.stdout.buffer
+    if not as_array:
+        for row in rows:
+            out.write(row + b"\n")
+    else:
+        out.write(b"[")
+        for number, row in enumerate(rows):
+            out.write(b"," + row if number else row)
+        out.write(b"]\n")
+    out.flush()
+
+
+def _pick(row: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    from ontoref.interaction.query import reach
+
+    return {path: row[path] if path in row else reach(row, path) for path in paths}
+
+
+def _shown(row: Mapping[str, Any], paths: Sequence[str], columns: Mapping[str, Column]) -> dict[str, Any]:
+    """The row's cells, times cut to what a person reads."""
+    cells = _pick(row, paths)
+    for path, column in columns.items():
+        value = cells.get(path)
+        if column.style and isinstance(value, str):
+            cells[path] = value[:10] if column.style == "day" else value[:16].replace("T", " ")
+    return cells
+
+
+def tell_skipped(skipped: Sequence[Skipped]) -> int:
+    """Name on stderr the lines that are no records. Returns 1 if there are any, else 0."""
+    if not skipped:
+        return 0
+    for line in skipped[:_SHOWN_SKIPPED]:
+        note(f"{line.path}:{line.line_number()}: skipped: the line is no JSON object")
+    rest = len(skipped) - _SHOWN_SKIPPED
+    if rest > 0:
+        note(f"… and {rest} more")
+    note("ontoref interaction validate tells what is wrong with them")
+    return 1

@@ -1,0 +1,50 @@
+"""Where the records of a project lie."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+
+from ontoref.errors import OntorefError
+
+__all__ = ["log_paths", "looks_like_log", "project_root"]
+
+
+def project_root(start: str = ".") -> str | None:
+    """The nearest folder upward that has an `.ontoref`, not past the top of a git work tree."""
+    folder = os.path.abspath(start)
+    while True:
+        if os.path.isdir(os.path.join(folder, ".ontoref")):
+            return folder
+        parent = os.path.dirname(folder)
+        if os.path.exists(os.path.join(folder, ".git")) or parent == folder:
+            return None
+        folder = parent
+
+
+def log_paths(given: Sequence[str], root: str | None) -> list[str]:
+    """Every log file meant, sorted within each folder."""
+    if not given:
+        given = [os.path.join(root, ".ontoref", "interactions")] if root else []
+        given = [path for path in given if os.path.isdir(path)]
+    found: dict[str, None] = {}
+    for path in given:
+        names = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) and not os.path.exists(path) else [path]
+        if not names or not os.path.exists(names[0]):
+            raise OntorefError("there is no such file or folder", location=path)
+        for name in names:
+            if os.path.isdir(name):
+                for folder, folders, files in os.walk(name):
+                    folders.sort()
+                    found.update((os.path.join(folder, f), None) for f in sorted(files) if f.endswith(".jsonl"))
+            else:
+                found[name] = None
+    return list(found)
+
+
+def looks_like_log(path: str) -> bool:
+    """Whether a path names a log rather than a file that some session touched."""
+    if path == "-" or path.endswith(".jsonl"):
+        return True
+    return os.path.isdir(path) and bool(log_paths([path], None))

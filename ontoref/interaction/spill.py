@@ -1,0 +1,91 @@
+"""A list that may be larger than memory, read back in order."""
+
+from __future__ import annotations
+
+import heapq
+import marshal
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+__all__ = ["Entry", "Spill", "read_batches", "write_batches"]
+
+# A key to sort by and a row's JSON text. Keys are unique: they end in the entry's place.
+Entry = tuple[bytes, bytes]
+
+_BATCH = 512
+
+
+class Spill:
+    """Entries in any order in, in the order of their keys out.
+
+    Shape: with a limit only the first entries of the order are kept; count is how many were added.
+    Units: budget_bytes bounds what is held in memory, the rest lies in temporary files until it is read.
+    """
+
+    def __init__(self, *, limit: int | None = None, reverse: bool = False, budget_bytes: int = 24 << 20) -> None:
+        self.count = 0
+        self._limit = limit
+        self._reverse = reverse
+        self._budget = budget_bytes
+        self._held: list[Entry] = []
+        self._bytes = 0
+        self._runs: list[IO[bytes]] = []
+
+    def add(self, entry: Entry) -> None:
+        self.count += 1
+        self._held.append(entry)
+        self._bytes += len(entry[0]) + len(entry[1]) + 160
+        if self._bytes > self._budget:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        self._held.sort(reverse=self._reverse)
+        if self._limit is not None and self._limit < len(self._held) // 2:
+            del self._held[self._limit :]
+            self._bytes = sum(len(key) + len(row) + 160 for key, row in self._held)
+            if self._bytes <= self._budget // 2:
+                return
+        run = tempfile.TemporaryFile(prefix="ontoref-")  # noqa: SIM115 it is read, and closed, later
+        write_batches(run, self._held)
+        run.seek(0)
+        self._runs.append(run)
+        self._held, self._bytes = [], 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Every entry in order, up to the limit."""
+        self._held.sort(reverse=self._reverse)
+        merged = merge([read_batches(run) for run in self._runs] + [iter(self._held)], reverse=self._reverse)
+        for number, entry in enumerate(merged):
+            if number == self._limit:
+                break
+            yield entry
+        for run in self._runs:
+            run.close()
+
+
+def merge(runs: list[Iterator[Entry]], *, reverse: bool = False) -> Iterator[Entry]:
+    """Sorted runs as one."""
+    return runs[0] if len(runs) == 1 else heapq.merge(*runs, reverse=reverse)
+
+
+def write_batches(file: IO[bytes], items: Iterable[Any]) -> None:
+    """Write items so that `read_batches` gives them back, by this very interpreter."""
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == _BATCH:
+            marshal.dump(batch, file)
+            batch.clear()
+    if batch:
+        marshal.dump(batch, file)
+
+
+def read_batches(file: IO[bytes]) -> Iterator[Any]:
+    """Items as `write_batches` wrote them."""
+    while True:
+        try:
+            batch = marshal.load(file)
+        except EOFError:
+            return
+        yield from batch
