@@ -156,6 +156,7 @@ class FamilyReading:
             self.header(record)
         elif kind == "model_change":
             self.report.count("model_change")
+            self.report.count("modes")
             self.model(record.get("modelId"), record.get("provider"))
         elif kind == "custom" and record.get("customType") == "model-snapshot":
             data = record.get("data")
@@ -163,6 +164,8 @@ class FamilyReading:
                 self.model(data.get("modelId"), data.get("provider"))
         elif kind not in ENTRY_TYPES:
             self.report.unknown.add(self.line, f"entry of type {_shown(record.get('type'))}")
+        if kind == "thinking_level_change":
+            self.report.count("modes")
         if kind in ENTRY_TYPES and kind not in ("message", "compaction", "session", "model_change"):
             self.report.count(kind)
             if kind == "session_info" and isinstance(record.get("name"), str):

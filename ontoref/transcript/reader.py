@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from ontoref.transcript import claude_code, gemini, openclaw, opencode, pi
+from ontoref.transcript import claude_code, codex, gemini, openclaw, opencode, pi
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.native import parse
 from ontoref.transcript.report import Report
@@ -47,6 +47,7 @@ class Reader(Protocol):
 READERS: dict[str, Reader] = {
     "openclaw": openclaw,
     "claude-code": claude_code,
+    "codex": codex,
     "pi": pi,
     "opencode": opencode,
     "gemini": gemini,
