@@ -26,6 +26,14 @@ COMMANDS: dict[str, Entry] = {
             "tensions": Entry("List tensions and how often they came up.", "ontoref.cli.interaction.tensions:tensions"),
         },
     ),
+    "transcript": Entry(
+        "Read what agents left of their sessions.",
+        commands={
+            "find": Entry("List the sessions on this machine.", "ontoref.cli.transcript.find:find"),
+            "show": Entry("Read one session.", "ontoref.cli.transcript.show:show"),
+            "trace": Entry("Make the trace of a session.", "ontoref.cli.transcript.trace:trace"),
+        },
+    ),
     "vocabulary": Entry(
         "See, check and compare the words that records use.",
         commands={},

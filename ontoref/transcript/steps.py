@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from ontoref.transcript.trace import openclaw_trace
 
-__all__ = ["LoadTracesStep", "LoadedEvents", "OpenClawToTraceStep", "load_events"]
+__all__ = ["LoadTracesStep", "LoadedEvents", "OpenClawToTraceStep", "load_events", "load_lines"]
 
 _log = logging.getLogger("ontoref.transcript")
 _BLANK = b" \t\r\n\x0b\x0c"
@@ -52,28 +53,33 @@ def load_events(path: str | os.PathLike[str]) -> LoadedEvents:
             UTF-8 are replaced; of a key that stands twice the last counts; values are never cut.
     Errors: none: a file that cannot be read gives no events and a problem.
     """
-    events: list[dict[str, Any]] = []
-    bad: list[int] = []
     try:
         with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                if number == 1:
-                    line = line.removeprefix(_BOM)
-                line = line.strip(_BLANK)
-                if not line:
-                    continue
-                try:
-                    event = json.loads(line.decode("utf-8", "replace"))
-                except (ValueError, RecursionError):
-                    event = None
-                if isinstance(event, dict):
-                    events.append(event)
-                else:
-                    bad.append(number)
+            return load_lines(file)
     except (OSError, ValueError) as error:
         # ValueError: a path with a NUL in it.
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return LoadedEvents([], [], reason)
+
+
+def load_lines(lines: Iterable[bytes]) -> LoadedEvents:
+    """The JSON objects among lines that are already cut. Shape: as `load_events`."""
+    events: list[dict[str, Any]] = []
+    bad: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if number == 1:
+            line = line.removeprefix(_BOM)
+        line = line.strip(_BLANK)
+        if not line:
+            continue
+        try:
+            event = json.loads(line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            event = None
+        if isinstance(event, dict):
+            events.append(event)
+        else:
+            bad.append(number)
     return LoadedEvents(events, bad)
 
 

@@ -1,0 +1,99 @@
+"""The one resolver of every transcript command: an id or a file into a session that can be read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoref.errors import UsageError
+
+if TYPE_CHECKING:
+    from ontoref.transcript import Transcript
+    from ontoref.transcript.find import Found
+
+__all__ = ["Session", "find_sessions", "open_session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that can be read, more than once unless it is stdin.
+
+    Shape: found is what is known without reading it, None for stdin and for files that no runtime claims; path
+           is None for stdin.
+    """
+
+    path: str | None
+    runtime: str | None
+    found: Found | None = None
+    lines: tuple[bytes, ...] = ()
+
+    def read(self) -> Transcript:
+        """Its events and report. Errors: as `ontoref.transcript.read`."""
+        from ontoref.transcript import Memory, Source, read, read_source
+        from ontoref.transcript.find import read_stored
+        from ontoref.transcript.reader import detect, head_of
+
+        if self.found is not None and self.found.store:
+            return read_stored(self.found)
+        if self.path is not None:
+            return read(self.path, self.runtime)
+        runtime = self.runtime or detect(head_of("-", self.lines), "-")
+        return read_source(Source("-", self.lines, Memory()), runtime)
+
+
+def find_sessions(runtimes: list[str] | None = None, root: str | None = None, *, children: bool = False) -> list[Found]:
+    """Sessions on this machine, newest first. Errors: UsageError for a runtime or a folder that is none."""
+    from ontoref.transcript.find import LAYOUTS, find
+
+    for name in runtimes or ():
+        if name not in LAYOUTS:
+            raise UsageError(f"no runtime is named {name!r}", hint=f"known: {', '.join(LAYOUTS)}")
+    if root is not None and not os.path.isdir(root):
+        raise UsageError("there is no such folder", location=root, hint="name a folder to search")
+    home = os.path.expanduser("~")
+    return find(os.environ, home, runtimes=runtimes or (), root=root, children=children)
+
+
+def open_session(given: str, runtime: str | None = None, root: str | None = None) -> Session:
+    """The session that a file (`-`: stdin), an archive id, a native id or a unique beginning of one names.
+
+    Errors: UnknownSession, AmbiguousSession, TranscriptError, UsageError.
+    """
+    from ontoref.transcript.find import resolve
+
+    if given == "-":
+        return Session(None, runtime, None, tuple(sys.stdin.buffer))
+    if os.path.isdir(given):
+        raise UsageError("this is a folder, not a session", location=given, hint="ontoref transcript find --root DIR")
+    if os.path.isfile(given):
+        return _file(given, runtime)
+    name, _, session = given.rpartition("#")
+    if name and os.path.isfile(name):
+        return _file(name, runtime, session)
+    if _looks_like_a_path(given):
+        raise UsageError("there is no such file", location=given)
+    kinds = [runtime] if runtime else None
+    found = resolve(given, find_sessions(kinds, root, children=True))
+    return Session(found.path, found.runtime, found)
+
+
+def _file(path: str, runtime: str | None, session: str = "") -> Session:
+    from ontoref.transcript.find import UnknownSession, look, store_of, stored
+
+    owner = store_of(path)
+    if owner is None:
+        return Session(path, runtime, look(path, runtime))
+    rows = stored(owner, path)
+    chosen = [row for row in rows if row.session_id == session] if session else rows
+    if not chosen:
+        raise UnknownSession(session or path)
+    if len(chosen) > 1:
+        some = ", ".join(f"{path}#{row.session_id}" for row in chosen[:3])
+        raise UsageError(f"the database holds {len(chosen)} sessions", location=path, hint=f"name one: {some} …")
+    return Session(path, chosen[0].runtime, chosen[0])
+
+
+def _looks_like_a_path(given: str) -> bool:
+    return "/" in given or os.sep in given or given.endswith((".jsonl", ".json", ".db", ".sqlite", ".zst"))
