@@ -28,8 +28,7 @@ _OUTPUTS = {"function_call_output", "custom_tool_call_output", "local_shell_call
 _HOSTED = {"web_search_call", "tool_search_call", "image_generation_call", "file_search_call", "code_interpreter_call"}
 _STEM = re.compile(r"rollout-.*?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _USAGE = "usage"
-# Kinds of text that both an item and an event hold.
-_TWINS = {e.LLM_RESPONSE: "twin:assistant", e.THINKING: "twin:reasoning"}
+_TWIN = "twin"
 
 
 def claims(head: Head) -> int:
@@ -94,8 +93,10 @@ class _Reading:
         self.total: Any = None
         self.events_prompt = False
         self.candidate: tuple[str, list[Any], int, float] | None = None
+        # Texts that an event held before any item of that kind came: waiting for their item, or given out.
         self.from_items: set[str] = set()
-        self.from_events: set[str] = set()
+        self.waiting: list[ReplayEvent] = []
+        self.given_out: set[tuple[str, str]] = set()
         self.compactions = {"compacted": 0, "context_compacted": 0}
 
     def events(self) -> Iterator[ReplayEvent]:
@@ -254,9 +255,7 @@ class _Reading:
             self.message(item)
         elif kind == "reasoning":
             self.settle_candidate()
-            self.replace_twin(e.THINKING)
-            if "twin:reasoning" not in self.from_events:
-                self.reasoning(item)
+            self.reasoning(item)
         elif kind in _CALLS if isinstance(kind, str) else False:
             self.settle_candidate()
             self.call(item)
@@ -276,8 +275,7 @@ class _Reading:
         text = "\n".join(texts)
         if role == "assistant":
             self.settle_candidate()
-            self.replace_twin(e.LLM_RESPONSE)
-            if "twin:assistant" not in self.from_events:
+            if not self.replaces(e.LLM_RESPONSE, text):
                 self.response(text, others, item)
         elif role == "user":
             if injected(text) or (not text and not others):
@@ -322,6 +320,8 @@ class _Reading:
         summary = _joined(item.get("summary"))
         content = _joined(item.get("content"))
         payload: dict[str, Any] = {"line": self.line, "text": "\n".join(t for t in (summary, content) if t)}
+        if self.replaces(e.THINKING, payload["text"]):
+            return
         if not payload["text"] and item.get("encrypted_content"):
             payload["redacted"] = True
         self.add(e.THINKING, payload)
@@ -517,31 +517,37 @@ class _Reading:
 
     def twin(self, kind: str, text: Any) -> None:
         """A text that an item repeats, as a rule the next one: kept only if none does."""
-        key = _TWINS[kind]
-        if key in self.from_items:
+        if kind in self.from_items:
             return
         payload: dict[str, Any] = {"line": self.line, "text": text if isinstance(text, str) else ""}
         if kind == e.LLM_RESPONSE:
             payload |= {"message_id": f"#{self.line}", "model": self.info.model}
         self.settle_candidate()
         self.add(kind, payload, part="twin")
-        if key not in self.from_events:
-            self.out.hold(key)
+        self.waiting.append(self.out.events[-1])
+        self.out.hold(_TWIN)
 
-    def replace_twin(self, kind: str) -> None:
-        key = _TWINS[kind]
-        if key in self.from_events:
-            return
-        self.from_items.add(key)
-        if key in self.out.held:
-            self.out.events = [x for x in self.out.events if not (x.kind == kind and x.span_id.endswith(":twin"))]
-            self.out.release(key)
+    def replaces(self, kind: str, text: str) -> bool:
+        """An item came: it takes the place of the events that wait with its text. True if one of them was
+        given out already, so that the item is the one to leave out."""
+        self.from_items.add(kind)
+        key = (kind, text.strip())
+        if key in self.given_out:
+            self.given_out.discard(key)
+            return True
+        gone = {x.span_id for x in self.waiting if x.kind == kind and x.payload["text"].strip() in key[1]}
+        if gone:
+            self.waiting = [x for x in self.waiting if x.span_id not in gone]
+            self.out.events = [x for x in self.out.events if x.span_id not in gone]
+            if not self.waiting:
+                self.out.release(_TWIN)
+        return False
 
     def settle_twins(self) -> None:
-        for key in _TWINS.values():
-            if key in self.out.held:
-                self.from_events.add(key)
-                self.out.release(key)
+        """No item came for these: the events stay."""
+        self.given_out.update((x.kind, x.payload["text"].strip()) for x in self.waiting)
+        self.waiting.clear()
+        self.out.release(_TWIN)
 
     def asked(self, payload: dict[str, Any]) -> None:
         native = payload.get("call_id")

@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 import pytest
-from conftest import SHARED
 from jsonschema import Draft202012Validator
 
 from ontoref import vocabulary
 from ontoref.transcript import Folder, ReplayEvent, Source, Transcript, read, read_source, validate
 from ontoref.transcript.source import lines_of
 from ontoref.transcript.stats import count
+from tests.conftest import SHARED
 
 pytestmark = pytest.mark.shared
 CORPUS = SHARED / "transcripts"
