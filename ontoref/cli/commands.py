@@ -24,6 +24,8 @@ COMMANDS: dict[str, Entry] = {
             "insights": Entry("List what was learnt.", "ontoref.cli.interaction.insights:insights"),
             "files": Entry("List touched files and who touched them.", "ontoref.cli.interaction.files:files"),
             "tensions": Entry("List tensions and how often they came up.", "ontoref.cli.interaction.tensions:tensions"),
+            "show": Entry("Show a record, or every entry of a decision.", "ontoref.cli.interaction.show:show"),
+            "stats": Entry("Count the words of every facet.", "ontoref.cli.interaction.stats:stats"),
         },
     ),
     "transcript": Entry(

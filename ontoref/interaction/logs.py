@@ -8,26 +8,11 @@ from collections.abc import Sequence
 
 from ontoref.errors import OntorefError
 
-__all__ = ["log_paths", "looks_like_log", "project_root"]
+__all__ = ["log_paths", "looks_like_log"]
 
 
-def project_root(start: str = ".") -> str | None:
-    """The nearest folder upward that has an `.ontoref`, not past the top of a git work tree."""
-    folder = os.path.abspath(start)
-    while True:
-        if os.path.isdir(os.path.join(folder, ".ontoref")):
-            return folder
-        parent = os.path.dirname(folder)
-        if os.path.exists(os.path.join(folder, ".git")) or parent == folder:
-            return None
-        folder = parent
-
-
-def log_paths(given: Sequence[str], root: str | None) -> list[str]:
+def log_paths(given: Sequence[str]) -> list[str]:
     """Every log file meant, sorted within each folder."""
-    if not given:
-        given = [os.path.join(root, ".ontoref", "interactions")] if root else []
-        given = [path for path in given if os.path.isdir(path)]
     found: dict[str, None] = {}
     for path in given:
         names = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) and not os.path.exists(path) else [path]
@@ -47,4 +32,4 @@ def looks_like_log(path: str) -> bool:
     """Whether a path names a log rather than a file that some session touched."""
     if path == "-" or path.endswith(".jsonl"):
         return True
-    return os.path.isdir(path) and bool(log_paths([path], None))
+    return os.path.isdir(path) and bool(log_paths([path]))

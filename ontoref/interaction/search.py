@@ -55,6 +55,14 @@ class Needle:
         return found and Needle(found.pattern, found.letters | letters)
 
     @staticmethod
+    def of_value_start(key: str, start: str) -> Needle | None:
+        """A key with a text that starts so."""
+        if not set(start) <= _PLAIN:
+            return Needle.of_key(key)
+        found = Needle.of_key(key, _literal(b'"' + start.encode()))
+        return found and Needle(found.pattern, found.letters | frozenset(start))
+
+    @staticmethod
     def of_names(key: str, names: Iterable[str]) -> Needle | None:
         """A key with one of many values; None if some of them can be written in several ways."""
         wanted = frozenset(names)

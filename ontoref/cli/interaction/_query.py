@@ -13,12 +13,12 @@ from ontoref.cli.interaction._options import QueryOptions
 from ontoref.cli.output import Format, emit, note
 
 if TYPE_CHECKING:
-    from ontoref.interaction.query import Skipped
-    from ontoref.interaction.rows import Column
+    from ontoref.interaction.query import Question, Skipped
+    from ontoref.interaction.rows import Column, Row
     from ontoref.interaction.where import Condition
     from ontoref.vocabulary import Vocabulary
 
-__all__ = ["logs_and_words", "run_query", "tell_skipped"]
+__all__ = ["emit_rows", "logs_and_words", "question_of", "run_query", "tell_skipped"]
 
 _TABLE_ROWS = 5000
 _SHOWN_SKIPPED = 5
@@ -39,36 +39,14 @@ def run_query(
     Shape: paths replaces the options' own, files are globs beside theirs; called is what the footer calls
            one row and several.
     """
-    from ontoref.interaction.filters import conditions_of, resolve_columns
-    from ontoref.interaction.moments import parse_moment
-    from ontoref.interaction.query import Question, answer
+    from ontoref.interaction.filters import resolve_columns
+    from ontoref.interaction.query import answer
     from ontoref.interaction.rows import ROWS, columns_of
 
     begun = time.perf_counter()
     logs, vocabulary = logs_and_words(options.paths if paths is None else paths, options.schemas)
     row = ROWS[row_name]
-    now = datetime.now(UTC)
-    given = {"actor": options.actor, "kind": options.kind, "domain": options.domain, "category": options.category}
-    given |= {"outcome": options.outcome, "session": options.session}
-    conditions = conditions_of(
-        row,
-        vocabulary,
-        where=options.where or (),
-        options={name: values or () for name, values in given.items()},
-        files=[*(options.file or ()), *files],
-        tensions=options.tension or (),
-    )
-    question = Question(
-        row,
-        conditions=(*conditions, *more),
-        since=parse_moment(options.since, now, "--since") if options.since else "",
-        until=parse_moment(options.until, now, "--until") if options.until else "",
-        history=options.history,
-        standing=standing,
-        sort=resolve_columns(options.sort, "--sort", row, vocabulary) if options.sort else (),
-        reverse=options.reverse,
-        limit=options.limit,
-    )
+    question = question_of(options, row, vocabulary, files=files, more=more, standing=standing)
     chosen = resolve_columns(options.columns, "--columns", row, vocabulary) if options.columns else None
     found = answer(question, logs, vocabulary, jobs=options.jobs)
     emit_rows(found.rows, options.form, columns_of(row, vocabulary), chosen)
@@ -82,13 +60,57 @@ def run_query(
     return tell_skipped(found.skipped)
 
 
+def question_of(
+    options: QueryOptions,
+    row: Row,
+    vocabulary: Vocabulary,
+    *,
+    files: Sequence[str] = (),
+    more: Iterable[Condition] = (),
+    standing: bool = False,
+) -> Question:
+    """What the options ask about a row. Errors: UsageError."""
+    from ontoref.interaction.filters import conditions_of, resolve_columns
+    from ontoref.interaction.moments import parse_moment
+    from ontoref.interaction.query import Question
+
+    now = datetime.now(UTC)
+    given = {"actor": options.actor, "kind": options.kind, "domain": options.domain, "category": options.category}
+    given |= {"outcome": options.outcome, "session": options.session}
+    conditions = conditions_of(
+        row,
+        vocabulary,
+        where=options.where or (),
+        options={name: values or () for name, values in given.items()},
+        files=[*(options.file or ()), *files],
+        tensions=options.tension or (),
+    )
+    return Question(
+        row,
+        conditions=(*conditions, *more),
+        since=parse_moment(options.since, now, "--since") if options.since else "",
+        until=parse_moment(options.until, now, "--until") if options.until else "",
+        history=options.history,
+        standing=standing,
+        sort=resolve_columns(options.sort, "--sort", row, vocabulary) if options.sort else (),
+        reverse=options.reverse,
+        limit=options.limit,
+    )
+
+
 def logs_and_words(paths: Sequence[str] | None, schemas: str | None) -> tuple[list[str], Vocabulary]:
     """The logs to read and the vocabulary in force."""
-    from ontoref.interaction.logs import log_paths, project_root
+    import os
+
+    from ontoref.interaction.logs import log_paths
+    from ontoref.interaction.project import find_project
     from ontoref.vocabulary import load
 
-    root = project_root()
-    return log_paths(paths or (), root), load(schemas, root)
+    project = find_project(os.getcwd())
+    if not paths:
+        folder = project.log_folder(project.settings)
+        paths = [folder] if os.path.isdir(folder) else []
+    return log_paths(paths), load(schemas, project.root)
 
 
 def emit_rows(rows: Iterator[bytes], form: Format, columns: Sequence[Column], chosen: Sequence[str] | None) -> None:
@@ -127,7 +149,7 @@ def _emit_texts(rows: Iterator[bytes], *, as_array: bool) -> None:
 
 
 def _pick(row: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
-    from ontoref.interaction.query import reach
+    from ontoref.interaction.ask import reach
 
     return {path: row[path] if path in row else reach(row, path) for path in paths}
 

@@ -1,0 +1,352 @@
+"""A question made ready to be put to lines: what is searched for, what is kept, how it sorts."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ontoref.interaction.blocks import Block, Stretch, blocks
+from ontoref.interaction.moments import order_key
+from ontoref.interaction.rows import Row, header_fields
+from ontoref.interaction.search import Needle, Search, ends
+from ontoref.interaction.spill import Entry, Spill
+from ontoref.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from ontoref.interaction.query import Question
+
+__all__ = ["Ask", "Survey", "decode", "reach", "stretches"]
+
+_PLACE = struct.Struct(">IQI")
+
+
+class Survey:
+    """What a first look over the log tells: what is superseded, which decisions are meant, what is broken."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.skipped: set[tuple[int, int]] = set()
+        self.superseded: set[str] = set()
+        self.matches: set[tuple[str, str]] = set()
+
+    def add(self, summary: tuple[int, set[tuple[int, int]], set[str], set[tuple[str, str]]]) -> None:
+        lines, skipped, superseded, matches = summary
+        self.lines += lines
+        self.skipped |= skipped
+        self.superseded |= superseded
+        self.matches |= matches
+
+
+class Ask:
+    """One question over one vocabulary; superseded and names are set once the first look is over."""
+
+    def __init__(self, question: Question, vocabulary: Vocabulary, everything: bool) -> None:
+        self.question = question
+        self.row = question.row
+        self.everything = everything
+        self.grouped = bool(self.row.name_field) and not (question.history and self.row.name == "decisions")
+        # A decision is kept if any of its entries is meant, and shown as its latest one is: so the names come first.
+        filtered = bool(question.conditions or question.since or question.until)
+        self.by_name = self.grouped and self.row.name == "decisions" and filtered
+        self.superseded: set[str] = set()
+        self.names: set[str] = set()
+        self.header = header_fields(vocabulary)
+        self.closed = _closed_words(vocabulary) if question.standing else frozenset[str]()
+        self.needles = [condition.needle for condition in question.conditions if condition.needle is not None]
+        holding = _holding(self.row.field)
+        if holding is not None:
+            self.needles.append(holding)
+        self.on_record = tuple(c for c in question.conditions if c.of_record_only)
+        self.on_element = tuple(c for c in question.conditions if not c.of_record_only)
+
+    # The first look ------------------------------------------------------------------------------------------
+
+    def survey(self, share: list[Stretch]) -> Iterator[tuple[int, set[Any], set[str], set[Any]]]:
+        """One summary of a share."""
+        lines = 0
+        skipped: set[tuple[int, int]] = set()
+        superseded: set[str] = set()
+        matches: set[tuple[str, str]] = set()
+        needle = Needle.of_key("supersedes")
+        assert needle is not None
+        superseding = Search([] if self.everything else [needle])
+        meant = Search([] if self.everything else self.needles)
+        for stretch, block in stretches(share):
+            if block.too_long:
+                lines += 1
+                skipped.add((stretch.file, block.offset_bytes))
+                continue
+            count, odd = ends(block.content, block.end)
+            for start, stop in odd:
+                text = block.content[start:stop].strip()
+                if not text:
+                    count -= 1
+                elif decode(text) is None:
+                    skipped.add((stretch.file, block.offset_bytes + start))
+            lines += count
+            if not self.question.history:
+                for record in _records(superseding, stretch, block, skipped):
+                    ids = record.get("supersedes")
+                    if isinstance(ids, list):
+                        superseded.update(i for i in ids if isinstance(i, str))
+            if self.by_name:
+                for record in _records(meant, stretch, block, skipped):
+                    for element in self._elements(record):
+                        name = element.get("id")
+                        if isinstance(name, str) and self._holds(record, element):
+                            matches.add((_text(record, "id"), name))
+        yield lines, skipped, superseded, matches
+
+    # The rows ------------------------------------------------------------------------------------------------
+
+    def collect(self, share: list[Stretch]) -> Iterator[Any]:
+        """(how many entries, lines skipped), then the entries of a share, sorted."""
+        if self.by_name and not self.names:
+            yield 0, set()
+            return
+        question = self.question
+        plain = not self.grouped
+        spill = Spill(limit=question.limit if plain else None, reverse=question.reverse and plain)
+        skipped: set[tuple[int, int]] = set()
+        search = Search([] if self.everything else self._collecting())
+        entries = self._entries_of()
+        for record, file, offset in self._current(search, share, skipped):
+            for entry in entries(record, file, offset):
+                spill.add(entry)
+        yield spill.count, skipped
+        yield from spill
+
+    def records(self, share: list[Stretch], skipped: set[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+        """Every record of a share that meets the conditions."""
+        search = Search([] if self.everything else self.needles)
+        return (r for r, _, _ in self._current(search, share, skipped) if self._holds(r, r))
+
+    def _current(
+        self, search: Search, share: list[Stretch], skipped: set[tuple[int, int]]
+    ) -> Iterator[tuple[dict[str, Any], int, int]]:
+        """Records of the lines found, with file and offset, superseded ones left out."""
+        for stretch, block in stretches(share):
+            for start, stop in search.lines(block.content, block.end):
+                record = decode(memoryview(block.content)[start:stop])
+                if record is None:
+                    if block.content[start:stop].strip():
+                        skipped.add((stretch.file, block.offset_bytes + start))
+                elif not (self.superseded and _text(record, "id") in self.superseded):
+                    yield record, stretch.file, block.offset_bytes + start
+
+    def _collecting(self) -> list[Needle]:
+        if not self.by_name:
+            return self.needles
+        needle = Needle.of_names("id", self.names)
+        return [needle] if needle is not None else self.needles[-1:]
+
+    def _entries_of(self) -> Callable[[dict[str, Any], int, int], Iterator[Entry]]:
+        if not self.row.field:
+            return self._record_entries
+        if self.grouped and self.row.name != "decisions":
+            return self._name_entries
+        return self._part_entries
+
+    def _record_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
+        if self._holds(record, record):
+            yield self._key(record, record, file, offset, 0), orjson.dumps(record)
+
+    def _part_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
+        if not self.by_name and not self._holds_for_record(record):
+            return
+        header: dict[str, Any] | None = None
+        for index, element in enumerate(self._elements(record)):
+            if self.by_name:
+                if element.get("id") not in self.names:
+                    continue
+            elif not self._holds_for_element(record, element):
+                continue
+            if header is None:
+                header = self._header(record)
+            row = {**element, "record": header}
+            if self.grouped:
+                name = element.get("id")
+                if isinstance(name, str):
+                    yield _name_key(name) + _order(record, file, offset, index), orjson.dumps(row)
+            else:
+                yield self._key(row, record, file, offset, index), orjson.dumps(row)
+
+    def _name_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
+        if not self._holds_for_record(record):
+            return
+        names = _named(record, self.row)
+        payload: bytes | None = None
+        for index, (name, decisions) in enumerate(names.items()):
+            if not self._holds_for_element(record, name):
+                continue
+            if payload is None or decisions:
+                facts = [record.get("session_id"), record.get("actor"), record.get("recorded_at"), decisions]
+                payload = orjson.dumps(facts)
+            yield _name_key(name) + _order(record, file, offset, index), payload
+            if decisions:
+                payload = None
+
+    # Groups --------------------------------------------------------------------------------------------------
+
+    def groups(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """One entry for each name, from entries sorted by name."""
+        build = self._decision if self.row.name == "decisions" else self._tally
+        for _, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
+            row, order = build(group)
+            if row is not None:
+                yield self._prefix(row) + order, orjson.dumps(row)
+
+    def _decision(self, group: Iterator[Entry]) -> tuple[dict[str, Any] | None, bytes]:
+        times, sessions, key, last = 0, set(), b"", b""
+        for key, last in group:  # noqa: B007 the last one is wanted
+            times += 1
+            sessions.add(orjson.dumps(orjson.loads(last)["record"].get("session_id")))
+        row = orjson.loads(last)
+        if self.question.standing and not self._stands(row):
+            return None, b""
+        return {**row, "times": times, "sessions": len(sessions)}, key.partition(b"\0")[2]
+
+    def _stands(self, row: dict[str, Any]) -> bool:
+        status = row.get("status")
+        closed = isinstance(status, str) and status in self.closed
+        return row.get("adr_candidate") is True and not row.get("adr") and not closed
+
+    def _tally(self, group: Iterator[Entry]) -> tuple[dict[str, Any] | None, bytes]:
+        records, decisions = 0, 0
+        sessions: set[bytes] = set()
+        actors: dict[str, None] = {}
+        key, last = b"", None
+        for key, payload in group:  # noqa: B007 the last one is wanted
+            session, actor, last, made = orjson.loads(payload)
+            records += 1
+            decisions += made
+            sessions.add(orjson.dumps(session))
+            if isinstance(actor, str):
+                actors[actor] = None
+        name, _, order = key.partition(b"\0")
+        row: dict[str, Any] = {self.row.name_field: name.decode("utf-8", "replace")}
+        row |= {"sessions": len(sessions), "records": records, "last": last, "actors": sorted(actors)}
+        if self.row.name == "tensions":
+            row["decisions"] = decisions
+        return row, order
+
+    # Conditions ----------------------------------------------------------------------------------------------
+
+    def _elements(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        parts = record.get(self.row.field)
+        return (part for part in parts if isinstance(part, dict)) if isinstance(parts, list) else iter(())
+
+    def _holds(self, record: dict[str, Any], element: Any) -> bool:
+        return self._holds_for_record(record) and self._holds_for_element(record, element)
+
+    def _holds_for_record(self, record: dict[str, Any]) -> bool:
+        question = self.question
+        if question.since or question.until:
+            moment = order_key(record.get("recorded_at"))
+            if not moment or moment < question.since or (question.until and moment >= question.until):
+                return False
+        return all(condition.holds(record, None) for condition in self.on_record)
+
+    def _holds_for_element(self, record: dict[str, Any], element: Any) -> bool:
+        return all(condition.holds(record, element) for condition in self.on_element)
+
+    def _header(self, record: dict[str, Any]) -> dict[str, Any]:
+        return {name: record[name] for name in self.header if name in record}
+
+    # Order ---------------------------------------------------------------------------------------------------
+
+    def _key(self, row: dict[str, Any], record: dict[str, Any], file: int, offset: int, index: int) -> bytes:
+        return self._prefix(row) + _order(record, file, offset, index)
+
+    def _prefix(self, row: dict[str, Any]) -> bytes:
+        return b"".join(_sortable(reach(row, path)) for path in self.question.sort)
+
+
+def reach(row: Any, path: str) -> Any:
+    """What stands at a dotted path of a row, None if nothing does."""
+    for step in path.split("."):
+        if not isinstance(row, dict):
+            return None
+        row = row.get(step)
+    return row
+
+
+def stretches(share: list[Stretch]) -> Iterator[tuple[Stretch, Block]]:
+    buffer = bytearray(1 << 18)
+    for stretch in share:
+        for block in blocks(stretch, buffer):
+            yield stretch, block
+
+
+def decode(text: bytes | bytearray | memoryview) -> dict[str, Any] | None:
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _records(search: Search, stretch: Stretch, block: Block, skipped: set[Any]) -> Iterator[dict[str, Any]]:
+    for start, stop in search.lines(block.content, block.end):
+        record = decode(memoryview(block.content)[start:stop])
+        if record is not None:
+            yield record
+        elif block.content[start:stop].strip():
+            skipped.add((stretch.file, block.offset_bytes + start))
+
+
+def _holding(field_name: str) -> Needle | None:
+    """Lines whose array of that name may have something in it."""
+    return Needle.of_key(field_name, rb"\[[ \t\r]*[^\] \t\r]") if field_name else None
+
+
+def _named(record: dict[str, Any], row: Row) -> dict[str, int]:
+    """Names of a record that a grouped row counts, each with the number of decisions that bear it."""
+    names = {name: 0 for name in _texts(record.get(row.field))}
+    if row.name == "tensions":
+        decisions = record.get("decisions")
+        for decision in decisions if isinstance(decisions, list) else ():
+            for name in set(_texts(decision.get(row.field) if isinstance(decision, dict) else None)):
+                names[name] = names.get(name, 0) + 1
+    return names
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _name_key(name: str) -> bytes:
+    return name.encode().replace(b"\0", b"\1") + b"\0"
+
+
+def _order(record: dict[str, Any], file: int, offset: int, index: int) -> bytes:
+    moment = order_key(record.get("recorded_at"))
+    return b"%b\0%b\0%b" % (moment.encode(), _text(record, "id").encode(), _PLACE.pack(file, offset, index))
+
+
+def _sortable(value: Any) -> bytes:
+    """Bytes that sort as values do: numbers, then texts, then what is missing."""
+    if isinstance(value, bool | int | float):
+        bits = int.from_bytes(struct.pack(">d", float(value)), "big")
+        return b"\1" + (bits ^ (0xFFFFFFFFFFFFFFFF if bits >> 63 else 1 << 63)).to_bytes(8, "big")
+    if isinstance(value, list):
+        value = ", ".join(str(item) for item in value) or None
+    if value is None:
+        return b"\3"
+    return b"\2" + str(value).encode().replace(b"\0", b"\1") + b"\0"
+
+
+def _closed_words(vocabulary: Vocabulary) -> frozenset[str]:
+    facet = vocabulary.noun(vocabulary.nouns["decisions"]).get("status")
+    if facet is None or facet.enum is None:
+        return frozenset()
+    return frozenset(member.name for member in vocabulary.enum(facet.enum).members if member.notes.get("closed"))

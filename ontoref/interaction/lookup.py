@@ -1,0 +1,101 @@
+"""One record, or one decision with all its entries, found by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ontoref.errors import OntorefError
+from ontoref.interaction.ask import decode, stretches
+from ontoref.interaction.blocks import shares
+from ontoref.interaction.moments import order_key
+from ontoref.interaction.search import Needle, Search
+
+__all__ = ["Entry", "Found", "NotFound", "look_up"]
+
+
+class NotFound(OntorefError):
+    """No record and no decision has this id, or several could be meant."""
+
+    kind = "not-found"
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a decision and the record that it stands in. Shape: superseded_by holds record ids."""
+
+    decision: dict[str, Any]
+    record: dict[str, Any]
+    superseded_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Shape: records is one record, or several lines of one id; or entries are a decision's, newest first."""
+
+    records: tuple[dict[str, Any], ...] = ()
+    superseded_by: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+
+def look_up(wanted: str, paths: Sequence[str]) -> Found:
+    """The decision with this id, or the record with this id or with an id that alone starts so.
+
+    Errors: NotFound, OSError.
+    """
+    starting = _matching([Needle.of_value_start("id", wanted)], paths)
+    entries = [(d, r) for r in starting for d in _decisions(r) if d.get("id") == wanted]
+    if entries:
+        ids = {_id(record) for _, record in entries}
+        superseding = _superseding(ids, paths)
+        found = [Entry(d, r, superseding.get(_id(r), ())) for d, r in entries]
+        found.sort(key=lambda e: (order_key(e.record.get("recorded_at")), _id(e.record)), reverse=True)
+        return Found(entries=tuple(found))
+    records = [record for record in starting if _id(record).startswith(wanted)]
+    exact = [record for record in records if _id(record) == wanted]
+    ids = {_id(record) for record in exact or records}
+    if not ids:
+        raise NotFound(
+            f'no record and no decision has the id "{wanted}"',
+            hint="ontoref interaction records and ontoref interaction decisions list the ids",
+        )
+    if len(ids) > 1:
+        some = sorted(ids)[:8]
+        more = f" and {len(ids) - 8} more" if len(ids) > 8 else ""
+        raise NotFound(f'"{wanted}" begins {len(ids)} record ids', hint=f"{' '.join(some)}{more}")
+    superseding = _superseding(ids, paths)
+    return Found(records=tuple(exact or records), superseded_by=superseding.get(ids.pop(), ()))
+
+
+def _superseding(ids: set[str], paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Which records supersede the given ones."""
+    found: dict[str, tuple[str, ...]] = {}
+    for record in _matching([Needle.of_key("supersedes"), Needle.of_values("supersedes", ids, in_array=True)], paths):
+        named = record.get("supersedes")
+        for old in named if isinstance(named, list) else ():
+            if old in ids:
+                found[old] = (*found.get(old, ()), _id(record))
+    return found
+
+
+def _matching(needles: Sequence[Needle | None], paths: Sequence[str]) -> list[dict[str, Any]]:
+    search = Search([needle for needle in needles if needle is not None])
+    found = []
+    for _, block in stretches([stretch for share in shares(paths, 1) for stretch in share]):
+        for start, stop in search.lines(block.content, block.end):
+            record = decode(memoryview(block.content)[start:stop])
+            if record is not None:
+                found.append(record)
+    return found
+
+
+def _decisions(record: dict[str, Any]) -> list[dict[str, Any]]:
+    decisions = record.get("decisions")
+    return [d for d in decisions if isinstance(d, dict)] if isinstance(decisions, list) else []
+
+
+def _id(record: dict[str, Any]) -> str:
+    value = record.get("id")
+    return value if isinstance(value, str) else ""

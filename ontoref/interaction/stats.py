@@ -1,0 +1,69 @@
+"""How often each word of each facet occurs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ontoref.interaction.ask import Ask
+from ontoref.interaction.blocks import Stretch
+from ontoref.interaction.parallel import spread
+from ontoref.interaction.query import Question, Skipped, survey
+from ontoref.interaction.where import Reach
+from ontoref.vocabulary import Vocabulary
+
+__all__ = ["Counts", "count_facets"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Shape: rows are {facet, value, count}, facets in the order of the vocabulary, the most frequent first."""
+
+    rows: list[dict[str, Any]]
+    records: int
+    matching: int
+    skipped: list[Skipped]
+
+
+def count_facets(question: Question, paths: Sequence[str], vocabulary: Vocabulary, *, jobs: int | None) -> Counts:
+    """Count every enum and every yes or no of the records that a question about records keeps."""
+    facets = _countable(vocabulary)
+    ask = Ask(question, vocabulary, False)
+    parts, first = survey(ask, paths, jobs)
+
+    def count(share: list[Stretch]) -> Iterator[Any]:
+        tally: Counter[tuple[str, str | bool]] = Counter()
+        skipped: set[tuple[int, int]] = set()
+        matching = 0
+        for record in ask.records(share, skipped):
+            matching += 1
+            for path, reach in facets.items():
+                tally.update((path, v) for v in reach.values(record, None) if isinstance(v, str | bool))
+        yield matching, dict(tally), skipped
+
+    total: Counter[tuple[str, str | bool]] = Counter()
+    matching, skipped = 0, set(first.skipped)
+    for stream in spread(parts, count):
+        for part, tally, places in stream:
+            matching += part
+            total.update(tally)
+            skipped |= places
+    order = {path: number for number, path in enumerate(facets)}
+    found = sorted(total.items(), key=lambda item: (order[item[0][0]], -item[1], str(item[0][1])))
+    rows = [{"facet": path, "value": value, "count": number} for (path, value), number in found]
+    return Counts(rows, first.lines, matching, [Skipped(paths[file], offset) for file, offset in sorted(skipped)])
+
+
+def _countable(vocabulary: Vocabulary) -> dict[str, Reach]:
+    """Paths of facets whose values are few, from a record into its arrays."""
+    found: dict[str, Reach] = {}
+    for path, facet in vocabulary.noun().items():
+        if facet.enum or facet.type == "boolean":
+            found[path] = Reach(True, tuple(path.split(".")))
+        if facet.many and facet.noun:
+            for inner, part in vocabulary.noun(facet.noun).items():
+                if part.enum or part.type == "boolean":
+                    found[f"{path}.{inner}"] = Reach(True, (*path.split("."), *inner.split(".")))
+    return found

@@ -1,0 +1,233 @@
+"""The byte search is sound: it answers as decoding every line does, however the lines are written."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ontoref.interaction.filters import conditions_of
+from ontoref.interaction.query import Answer, Question, answer
+from ontoref.interaction.rows import ROWS
+from ontoref.interaction.search import Needle, Search, ends
+from ontoref.vocabulary import Vocabulary, load
+
+
+@pytest.fixture(scope="session")
+def words() -> Vocabulary:
+    return load()
+
+
+IDS = [f"01JE4Q8ZT3W6M1K9V2C5N7X0R{c}" for c in "ABCDEFGH"]
+SLUGS = ["jsonl-store", "one-parser", "kind", "true", "adr_candidate", "fast.path-2"]
+PATHS = ["ontoref/a.py", "ontoref/vocabulary/load.py", "docs/é.md", 'odd"name']
+PROSE = ['"adr_candidate":true', "Fix", 'said "kind":"Fix" \\ and {"a":1}', "", "\n", "supersedes", "\\u0041"]
+TENSIONS = ["speed-vs-safety", "build-vs-adopt"]
+
+
+def member(words: Vocabulary, enum: str) -> st.SearchStrategy[str]:
+    return st.sampled_from(words.enum(enum).names[:3])
+
+
+def record_of(words: Vocabulary) -> st.SearchStrategy[dict[str, Any]]:
+    decision = st.fixed_dictionaries(
+        {"id": st.sampled_from(SLUGS), "reversible": st.booleans(), "adr_candidate": st.booleans()},
+        optional={
+            "rationale": st.sampled_from(PROSE),
+            "alternatives_rejected": st.lists(st.sampled_from(SLUGS), max_size=2),
+            "tensions_engaged": st.lists(st.sampled_from(TENSIONS), max_size=2),
+            "status": member(words, "DecisionStatus"),
+            "adr": st.just("ADR-0007"),
+            "supersedes": st.just(["jsonl-store"]),
+        },
+    )
+    insight = st.fixed_dictionaries({"kind": member(words, "InsightKind"), "subject": st.sampled_from(PATHS)})
+    return st.fixed_dictionaries(
+        {
+            "id": st.sampled_from(IDS),
+            "session_id": st.sampled_from(["s-1", "s-2", "s/3"]),
+            "recorded_at": st.sampled_from(
+                ["2026-11-01T10:00:00Z", "2026-11-01T10:00:00.5Z", "2026-12-01T00:00:00Z", "broken"]
+            ),
+            "actor": member(words, "ActorKind"),
+            "kind": member(words, "Kind"),
+            "domain": member(words, "Domain"),
+            "outcome": member(words, "Outcome"),
+            "summary": st.sampled_from(PROSE),
+        },
+        optional={
+            "events": st.lists(
+                st.fixed_dictionaries({"kind": member(words, "EventKind")}, optional={"note": st.sampled_from(PROSE)}),
+                max_size=2,
+            ),
+            "decisions": st.lists(decision, max_size=2),
+            "insights": st.lists(insight, max_size=2),
+            "files_touched": st.lists(st.sampled_from(PATHS), max_size=2),
+            "tensions_engaged": st.lists(st.sampled_from(TENSIONS), max_size=2),
+            "supersedes": st.lists(st.sampled_from(IDS), max_size=1),
+        },
+    )
+
+
+def written(value: Any, dice: random.Random) -> str:
+    """The value as JSON text in a spelling that the dice choose: white space, escapes, order, repeated keys."""
+    if isinstance(value, dict):
+        items = list(value.items())
+        if dice.random() < 0.3:
+            dice.shuffle(items)
+        if items and dice.random() < 0.2:
+            key, _ = dice.choice(items)
+            items.insert(0, (key, dice.choice([True, False, "Fix", [], ["x"], "jsonl-store"])))
+        return (
+            "{"
+            + ",".join(
+                f"{gap(dice)}{word(k, dice)}{gap(dice)}:{gap(dice)}{written(v, dice)}{gap(dice)}" for k, v in items
+            )
+            + "}"
+        )
+    if isinstance(value, list):
+        return "[" + ",".join(f"{gap(dice)}{written(item, dice)}{gap(dice)}" for item in value) + gap(dice) + "]"
+    if isinstance(value, str):
+        return word(value, dice)
+    return json.dumps(value)
+
+
+def gap(dice: random.Random) -> str:
+    return dice.choice(["", "", "", " ", "\t", "\r", "  "])
+
+
+def word(text: str, dice: random.Random) -> str:
+    plain = json.dumps(text, ensure_ascii=dice.random() < 0.5)[1:-1]
+    if dice.random() < 0.6:
+        return f'"{plain}"'
+    if dice.random() < 0.5:
+        return '"' + plain.replace("/", "\\/") + '"'
+    digits = dice.choice(["04x", "04X"])
+    return '"' + "".join(f"\\u{ord(c):{digits}}" if dice.random() < 0.3 else json.dumps(c)[1:-1] for c in text) + '"'
+
+
+QUESTIONS: list[Callable[[Vocabulary], Question]] = []
+
+
+def asks(row: str, *where: str, history: bool = False, standing: bool = False, **more: Any) -> None:
+    def build(words: Vocabulary) -> Question:
+        conditions = conditions_of(ROWS[row], words, where=where, **more)
+        return Question(ROWS[row], conditions=conditions, history=history, standing=standing)
+
+    QUESTIONS.append(build)
+
+
+asks("records")
+asks("records", "kind=Feature")
+asks("records", "kind!=Feature")
+asks("records", "kind=Feature,Fix", "domain=Architecture")
+asks("records", "decisions.reversible=false")
+asks("records", "insights.subject=docs/é.md")
+asks("records", "insights.subject=ontoref/a.py", history=True)
+asks("records", 'insights.subject=odd"name')
+asks("records", "session_id=s/3")
+asks("records", files=["ontoref/**"])
+asks("records", tensions=["speed-vs-safety"])
+asks("decisions")
+asks("decisions", "adr_candidate=true")
+asks("decisions", "adr_candidate=true", standing=True)
+asks("decisions", "adr_candidate=true", history=True)
+asks("decisions", "id=kind,true")
+asks("decisions", "alternatives_rejected=fast.path-2", "domain=Architecture,Schema")
+asks("events", "kind=Request")
+asks("insights", "kind=Pattern", "record.kind=Fix")
+asks("files")
+asks("files", files=["**/*.py"])
+asks("tensions")
+asks("tensions", tensions=["build-vs-adopt"], options={"actor": ["Human"]})
+
+
+def contents(found: Answer) -> tuple[list[Any], int, int]:
+    return [orjson.loads(row) for row in found.rows], found.found, found.records
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_the_search_and_decoding_every_line_give_the_same_answer(
+    data: st.DataObject, seed: int, words: Vocabulary, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    records = data.draw(st.lists(record_of(words), min_size=1, max_size=8))
+    dice = random.Random(seed)
+    lines = [written(record, dice) for record in records]
+    if dice.random() < 0.3:
+        lines.insert(dice.randrange(len(lines)), dice.choice(["", "[1]", lines[0][:-3], "nonsense"]))
+    path = tmp_path_factory.mktemp("log", numbered=True) / "log.jsonl"
+    path.write_bytes("\n".join(lines).encode() + dice.choice([b"", b"\n"]))
+    for build in QUESTIONS:
+        question = build(words)
+        fast = answer(question, [str(path)], words, jobs=1)
+        slow = answer(question, [str(path)], words, jobs=1, everything=True)
+        assert contents(fast) == contents(slow), question
+
+
+def test_the_answer_is_the_same_whatever_the_number_of_processes(
+    words: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ontoref.interaction.blocks._LEAST_SHARE_BYTES", 1 << 12)
+    dice = random.Random(7)
+    paths = []
+    for number in range(3):
+        path = tmp_path / f"{number}.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            for index in range(200):
+                record = {
+                    "id": f"r{dice.randrange(10**6)}",
+                    "session_id": f"s-{index % 7}",
+                    "recorded_at": f"2026-11-{dice.randrange(1, 28):02}T00:00:00Z",
+                    "kind": dice.choice(["Fix", "Feature"]),
+                    "decisions": [
+                        {"id": f"d-{dice.randrange(30)}", "reversible": True, "adr_candidate": dice.random() < 0.1}
+                    ],
+                    "files_touched": [f"f{dice.randrange(9)}.py"],
+                }
+                file.write(json.dumps(record) + "\n")
+            file.write("{torn\n")
+        paths.append(str(path))
+    for build in QUESTIONS:
+        question = build(words)
+        one = answer(question, paths, words, jobs=1)
+        rows, skipped = contents(one), one.skipped
+        assert len(skipped) == 3
+        for jobs in (2, 3):
+            many = answer(question, paths, words, jobs=jobs)
+            assert contents(many) == rows
+            assert many.skipped == skipped
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"adr_candidate":true}',
+        b'{"adr_candidate" \t:\r true}',
+        b'{"\\u0061dr_candidate":true}',
+        b'{"adr\\u005fcandidate":true}',
+        b'{"adr\\u005Fcandidate":true}',
+        b'{"decisions":[{"adr_candidate":false,"adr_candidate":true}]}',
+        b'{"s":"' + b"\\n" * 2000 + b'\\u0061","x":"\\u0061","adr_candidat\\u0065":true}',
+    ],
+)
+def test_a_line_is_found_however_it_spells_the_key(line: bytes) -> None:
+    needle = Needle.of_values("adr_candidate", [True], in_array=False)
+    assert needle is not None
+    block = bytearray(b'{"a":1}\n' + line + b'\n{"adr_candidate":false}\n')
+    found = [bytes(block[start:stop]) for start, stop in Search([needle]).lines(block, len(block))]
+    assert found == [line]
+
+
+def test_ends_counts_lines_and_names_those_that_are_no_whole_object() -> None:
+    block = bytearray(b'{"a":1}\n\n{"b":\n[1]\n {"c":1}\r\n{}\n')
+    count, odd = ends(block, len(block))
+    assert count == 6
+    assert [bytes(block[start:stop]) for start, stop in odd] == [b"", b'{"b":', b"[1]", b' {"c":1}\r']
