@@ -110,7 +110,22 @@ def logs_and_words(paths: Sequence[str] | None, schemas: str | None) -> tuple[li
     if not paths:
         folder = project.log_folder(project.settings)
         paths = [folder] if os.path.isdir(folder) else []
+    if "-" in paths:
+        paths = [_spooled_stdin() if path == "-" else path for path in paths]
     return log_paths(paths), load(schemas, project.root)
+
+
+def _spooled_stdin() -> str:
+    """A file with what stands on stdin, since a log is read more than once. It goes when the command ends."""
+    import atexit
+    import os
+    import shutil
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(prefix="stdin-", suffix=".jsonl", delete=False) as file:
+        atexit.register(os.unlink, file.name)
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return file.name
 
 
 def emit_rows(rows: Iterator[bytes], form: Format, columns: Sequence[Column], chosen: Sequence[str] | None) -> None:
