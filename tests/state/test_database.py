@@ -311,7 +311,7 @@ def _create(root: str, barrier: object, results: object) -> None:
         for number in range(20):
             with state.writable_agent("codex").transaction() as database:
                 database.execute(
-                    "INSERT INTO session_routes VALUES (?, 'codex:x', NULL, 1)", (f"{os.getpid()}-{number}",)
+                    "INSERT INTO session_routes VALUES (?, 'codex:x', NULL, '{}', 1)", (f"{os.getpid()}-{number}",)
                 )
     results.put(True)  # type: ignore[attr-defined]
 

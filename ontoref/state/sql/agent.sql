@@ -29,7 +29,7 @@ CREATE TABLE sessions (
   model_provider TEXT,
   status TEXT NOT NULL CHECK (status IN ('importing', 'archived')),
   started_at INTEGER,
-  ended_at INTEGER,
+  ended_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   line_count INTEGER NOT NULL DEFAULT 0 CHECK (line_count >= 0),
@@ -45,11 +45,13 @@ CREATE INDEX sessions_project ON sessions (project, ended_at, session_id);
 CREATE INDEX sessions_key ON sessions (session_key) WHERE session_key IS NOT NULL;
 CREATE INDEX sessions_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
 
--- A session key (how a runtime addresses a conversation) to the session it last meant.
+-- A session key (how a runtime addresses a conversation) to the session it last meant; entry_json is what the
+-- runtime's own index says of it.
 CREATE TABLE session_routes (
   session_key TEXT NOT NULL PRIMARY KEY CHECK (session_key <> ''),
   session_id TEXT NOT NULL CHECK (session_id <> ''),
   spawned_by TEXT,
+  entry_json TEXT NOT NULL CHECK (json_valid(entry_json)),
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX session_routes_session ON session_routes (session_id);
@@ -81,7 +83,7 @@ CREATE INDEX transcript_event_identities_event ON transcript_event_identities (e
 CREATE TABLE tool_artifacts (
   session_row INTEGER NOT NULL REFERENCES sessions (session_row) ON DELETE CASCADE,
   name TEXT NOT NULL CHECK (name <> ''),
-  kind TEXT NOT NULL CHECK (kind IN ('tool-result', 'meta', 'journal', 'other')),
+  kind TEXT NOT NULL CHECK (kind IN ('tool-result', 'meta', 'journal', 'settings', 'other')),
   blob BLOB NOT NULL,
   sha256 TEXT NOT NULL,
   created_at INTEGER NOT NULL,

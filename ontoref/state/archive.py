@@ -1,0 +1,191 @@
+"""The archive as its readers see it: sessions by id, their lines, and what lay beside them.
+
+Everything here only reads; it works the same after the sources are gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ontoref.errors import OntorefError
+from ontoref.state import companions, events, ledger, sessions
+from ontoref.state.database import Database
+from ontoref.state.errors import NoSuchSession
+from ontoref.state.identify import INDEX
+from ontoref.state.sessions import Session
+from ontoref.state.store import State
+from ontoref.transcript.source import Source
+
+__all__ = ["Ambiguous", "Session", "archived_path", "content", "find", "lines", "listing", "resolve", "source"]
+
+_LINES = "transcript_events"
+
+
+class Ambiguous(OntorefError):
+    """A text that more than one session begins with."""
+
+    kind = "ambiguous"
+
+
+def find(state: State, text: str) -> list[Session]:
+    """Archived sessions that a text may mean: archive id, native id, or the beginning of either.
+
+    Shape: exact hits shut out the others; sorted by id.
+    """
+    found = [session for database in state.agents() for session in sessions.matching(database, text)]
+    exact = [session for session in found if text in (session.session_id, session.native_id)]
+    return sorted(exact or found, key=lambda session: session.session_id)
+
+
+def resolve(state: State, text: str) -> Session:
+    """The one archived session that a text means.
+
+    Errors: NoSuchSession, Ambiguous naming the candidates. A path is no id.
+    """
+    found = find(state, text)
+    whole = [session for session in found if session.session_id == text]
+    if len(whole) == 1:
+        return whole[0]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NoSuchSession(f"no archived session is called {text!r}", hint="`ontoref transcript find` lists sessions")
+    shown = ", ".join(session.session_id for session in found[:5])
+    raise Ambiguous(f"{text!r} may be {len(found)} sessions: {shown}", hint="give more of the id")
+
+
+def listing(state: State, *, project: str | None = None, limit: int | None = None) -> Iterator[Session]:
+    """Archived sessions of all agents, the one that ended last first."""
+    import heapq
+    from itertools import islice
+
+    each = [sessions.listing(database, project=project, limit=limit) for database in state.agents()]
+    merged = heapq.merge(*each, key=lambda session: (session.ended_at, session.session_id), reverse=True)
+    return merged if limit is None else islice(merged, limit)
+
+
+def archived_path(state: State, path: str) -> Session | None:
+    """The session that a source file is archived as, if it is."""
+    control = state.control()
+    row = ledger.get(control, os.path.realpath(path), _LINES) if control else None
+    if row is None or row.session_id is None or row.status == "deleted":
+        return None
+    database = state.agent(row.agent_id)
+    return sessions.get(database, row.session_id) if database else None
+
+
+def lines(state: State, session: Session) -> Iterator[bytes]:
+    """The lines of the source, each with its newline where it had one. Joined they are the source."""
+    database = _database(state, session)
+    stored = sessions.stored(database, session.session_id)
+    if stored is None:
+        return
+    held = None
+    for line in events.lines(database, stored.session_row):
+        if held is not None:
+            yield held + b"\n"
+        held = line
+    if held is not None:
+        yield held + b"\n" if stored.ends_with_newline else held
+
+
+def content(state: State, session: Session) -> bytes:
+    """The whole source."""
+    return b"".join(lines(state, session))
+
+
+def source(state: State, session: Session) -> Source:
+    """What a reader reads instead of the file."""
+    path = _path_of(state, session)
+    return Source(
+        name=(path or f"{session.native_id}.jsonl").replace(os.sep, "/"),
+        lines=lines(state, session),
+        side=ArchiveSide(state, session, os.path.dirname(path) if path else None),
+        open=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSide:
+    """Files beside an archived transcript, found by the places they were archived from."""
+
+    state: State
+    session: Session
+    folder: str | None
+
+    def read(self, name: str) -> bytes | None:
+        """Content of one file; None if it was not archived."""
+        if posixpath.basename(name) == INDEX and self.session.runtime == "openclaw":
+            return self._index()
+        database = _database(self.state, self.session)
+        stored = sessions.stored(database, self.session.session_id)
+        own = companions.artifact(database, stored.session_row, name) if stored else None
+        control = self.state.control()
+        if own is not None or self.folder is None or control is None:
+            return own
+        path = os.path.normpath(os.path.join(self.folder, *name.split("/")))
+        for table in (_LINES, "tool_artifacts"):
+            row = ledger.get(control, path, table)
+            if row is not None and row.session_id and row.status != "deleted":
+                return self._of_row(row, table)
+        return None
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the archived files in a folder, sorted."""
+        found = set()
+        database = _database(self.state, self.session)
+        stored = sessions.stored(database, self.session.session_id)
+        prefix = f"{folder}/" if folder else ""
+        if stored is not None:
+            for artifact in companions.artifacts(database, stored.session_row):
+                if artifact.name.startswith(prefix) and "/" not in artifact.name[len(prefix) :]:
+                    found.add(artifact.name)
+        control = self.state.control()
+        if self.folder is not None and control is not None:
+            base = os.path.normpath(os.path.join(self.folder, *folder.split("/")))
+            for row in ledger.located_in(control, base, os.sep):
+                name = row.source_path[len(base) :].lstrip(os.sep)
+                if os.sep not in name and row.status != "deleted":
+                    found.add(prefix + name)
+        return sorted(found)
+
+    def _index(self) -> bytes | None:
+        database = _database(self.state, self.session)
+        routes = companions.routes(database)
+        if not routes:
+            return None
+        return json.dumps({route.session_key: json.loads(route.entry) for route in routes}).encode()
+
+    def _of_row(self, row: ledger.Row, table: str) -> bytes | None:
+        database = self.state.agent(row.agent_id)
+        if database is None or row.session_id is None:
+            return None
+        if table == _LINES:
+            other = sessions.get(database, row.session_id)
+            return content(self.state, other) if other else None
+        stored = sessions.stored(database, row.session_id)
+        if stored is None:
+            return None
+        for artifact in companions.artifacts(database, stored.session_row):
+            if row.sha256 == artifact.sha256 and row.source_path.replace(os.sep, "/").endswith("/" + artifact.name):
+                return companions.artifact(database, stored.session_row, artifact.name)
+        return None
+
+
+def _database(state: State, session: Session) -> Database:
+    database = state.agent(session.agent_id)
+    if database is None:
+        raise NoSuchSession(f"the archive of {session.agent_id} is gone", hint="see `ontoref doctor`")
+    return database
+
+
+def _path_of(state: State, session: Session) -> str | None:
+    control = state.control()
+    if control is None:
+        return None
+    rows = ledger.claimants(control, session.agent_id, session.session_id, _LINES)
+    return rows[0].source_path if rows else None

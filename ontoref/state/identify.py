@@ -1,0 +1,118 @@
+"""Which session a file is the transcript of, and what else a folder of transcripts holds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from ontoref.state.errors import BadAgentId
+from ontoref.state.layout import agent_id_of
+from ontoref.transcript.reader import detect, head_of, read_source
+from ontoref.transcript.report import SessionInfo
+from ontoref.transcript.source import Folder, Source, lines_of
+
+__all__ = ["Candidate", "Identified", "agent_of", "candidates", "identify", "real_path"]
+
+_HEAD_LINES = 200
+_TRANSCRIPT = re.compile(r".+\.jsonl(\.zst|\..+)?")
+_SKIPPED_FOLDERS = frozenset({".git", "node_modules", "tool-results", "__pycache__"})
+# Beside transcripts and no transcript: kept with the session they belong to, or of no session.
+_NO_TRANSCRIPT = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
+INDEX = "sessions.json"
+TRAJECTORY = ".trajectory.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file to import. kind is `transcript`, `trajectory` or `routes`."""
+
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Whose transcript a file is. session_id is the id in the archive."""
+
+    runtime: str
+    agent_id: str
+    session_id: str
+    info: SessionInfo
+
+
+def real_path(path: str) -> str:
+    """The one name of a file that everything goes by."""
+    return os.path.realpath(path)
+
+
+def identify(path: str, runtime: str | None = None) -> Identified:
+    """Read the beginning of a transcript and say whose it is.
+
+    Errors: TranscriptError for what no reader knows, OSError, MissingExtra.
+    """
+    name = runtime or detect(head_of(path), path)
+    source = Source(
+        name=path.replace(os.sep, "/"),
+        lines=list(islice(lines_of(path), _HEAD_LINES)),
+        side=Folder(os.path.dirname(path) or "."),
+        open=True,
+    )
+    transcript = read_source(source, name)
+    for _ in transcript.events:
+        pass
+    info = transcript.report.session
+    return Identified(name, agent_of(name, info.agent), f"{name}:{info.session_id}", info)
+
+
+def agent_of(runtime: str, native_agent: str | None) -> str:
+    """Whose database: the runtime's, for OpenClaw that of its agent."""
+    if runtime != "openclaw":
+        return agent_id_of(runtime)
+    wanted = f"{runtime}-{native_agent or 'main'}"
+    try:
+        return agent_id_of(wanted)
+    except BadAgentId:
+        # A name that makes no folder keeps an agent of its own.
+        return f"{runtime}-{hashlib.sha256(wanted.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def candidates(path: str) -> Iterator[Candidate]:
+    """What there is to import at a path: transcripts, then what needs them.
+
+    Shape:  a folder is walked in order of names; a file brings the transcripts of its sub-agents along.
+    Errors: OSError if a folder cannot be read.
+    """
+    path = real_path(path)
+    if not os.path.isdir(path):
+        yield _candidate(path)
+        folder = path.removesuffix(".jsonl")
+        if folder != path and os.path.isdir(folder):
+            yield from candidates(folder)
+        return
+    later = []
+    for folder, folders, files in os.walk(path, onerror=_refuse):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        for name in sorted(files):
+            if name in _NO_TRANSCRIPT or not (name == INDEX or _TRANSCRIPT.fullmatch(name)):
+                continue
+            found = _candidate(os.path.join(folder, name))
+            if found.kind == "transcript":
+                yield found
+            else:
+                later.append(found)
+    yield from later
+
+
+def _candidate(path: str) -> Candidate:
+    name = os.path.basename(path)
+    if name == INDEX:
+        return Candidate(path, "routes")
+    return Candidate(path, "trajectory" if name.endswith(TRAJECTORY) else "transcript")
+
+
+def _refuse(error: OSError) -> None:
+    raise error

@@ -1,0 +1,328 @@
+"""Transcripts into the archive: each line once, in order, whatever kills the process.
+
+The agent's database is the truth about how much of a source is stored: lines and their count are written in
+one transaction. The ledger in the global database says which source is which session; it is written before
+the first line (`running`) and after the last one (`completed`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ontoref.identifiers import new_ulid
+from ontoref.state import leases, ledger, sessions
+from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
+from ontoref.state.database import Database
+from ontoref.state.errors import LeaseHeld
+from ontoref.state.facts import Facts
+from ontoref.state.faults import step
+from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
+from ontoref.state.identify import Candidate, Identified, candidates, identify
+from ontoref.state.store import State
+from ontoref.transcript.source import TranscriptError
+
+__all__ = ["Importer", "Outcome"]
+
+LINES = "transcript_events"
+_SESSION_TABLES = {"transcript": LINES, "trajectory": "trajectory_runtime_events", "routes": "session_routes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one source.
+
+    Shape: status is imported, grown, unchanged, shorter (the archive holds more than the file), rewritten
+           (archived beside the earlier version), moved, deleted (its session was deleted on purpose), unknown
+           (no reader knows it), excluded, busy (another process imports it), failed.
+    """
+
+    path: str
+    status: str
+    session_id: str | None = None
+    lines: int = 0
+    bad_lines: int = 0
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class Importer:
+    """One run over sources.
+
+    Shape:  runtime names the reader for every source; again brings back what was deleted on purpose.
+    Errors: what stops a single source is its outcome; only the state itself failing raises.
+    """
+
+    state: State
+    runtime: str | None = None
+    again: bool = False
+    kind: str = "import"
+    exclude: tuple[str, ...] = ()
+    on_bytes: Callable[[int], None] | None = None
+    run_id: str | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    owner: leases.Owner = field(default_factory=leases.this_process)
+    filler: Filler = field(default_factory=Filler)
+
+    def run(self, paths: Iterable[str]) -> Iterator[Outcome]:
+        """Import every source at the paths. What another process works on is looked at again at the end."""
+        busy = []
+        for path in paths:
+            for candidate in candidates(path):
+                outcome = self.one(candidate, wait=False)
+                if outcome.status == "busy":
+                    busy.append(candidate)
+                else:
+                    yield outcome
+        for candidate in busy:
+            yield self.one(candidate, wait=True)
+
+    def follow(self, paths: list[str], pause: Callable[[bool], bool]) -> Iterator[Outcome]:
+        """Import, and again whenever something grew, until pause says no.
+
+        Shape: pause sleeps, is told whether anything came since, and says whether to go on.
+        """
+        while True:
+            news = False
+            for outcome in self.run(paths):
+                if outcome.status not in ("unchanged", "unknown", "deleted", "busy"):
+                    news = True
+                    yield outcome
+            if not pause(news):
+                return
+
+    def finish(self) -> None:
+        """Close the run's row; without any change there is none."""
+        if self.run_id is not None:
+            status = "warning" if self.counts["failed"] else "completed"
+            ledger.finish_run(self.state.writable(), self.run_id, status, {"sources": dict(self.counts)})
+
+    def one(self, candidate: Candidate, *, wait: bool = True) -> Outcome:
+        """Import one source."""
+        try:
+            candidate.path.encode()
+            outcome = self._one(candidate, wait)
+        except UnicodeEncodeError:
+            outcome = Outcome(candidate.path, "failed", note="the file's name is no UTF-8")
+        except TranscriptError as error:
+            outcome = Outcome(candidate.path, "unknown", note=error.message)
+        except OSError as error:
+            outcome = Outcome(candidate.path, "failed", note=error.strerror or str(error))
+        except LeaseHeld as error:
+            outcome = Outcome(candidate.path, "busy", note=error.message)
+        self.counts[outcome.status] += 1
+        return outcome
+
+    def _one(self, candidate: Candidate, wait: bool) -> Outcome:
+        path, table = candidate.path, _SESSION_TABLES[candidate.kind]
+        status = os.stat(path)
+        known = ledger.get(self.state.writable(), path, table)
+        if known and known.status == "deleted" and not self.again:
+            return Outcome(path, "deleted", known.session_id)
+        unchanged = known is not None and known.status == "completed" and not self.again
+        if unchanged and known and (known.size_bytes, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
+            if candidate.kind == "transcript" and known.session_id and not self._excluded(path, None):
+                self._keep_files(path, known.agent_id, known.session_id)
+            return Outcome(path, "unchanged", known.session_id, known.record_count)
+        control = self.state.writable()
+        attempts = 100 if wait else 1
+        with leases.acquire(control, "import", path, owner=self.owner, attempts=attempts) as lease:
+            if candidate.kind == "routes":
+                return self._routes(path, status)
+            identified = identify(path, self.runtime)
+            if self._excluded(path, identified.info.cwd):
+                return Outcome(path, "excluded", identified.session_id)
+            if candidate.kind == "trajectory":
+                return self._trajectory(path, status, identified)
+            return self._transcript(path, status, identified, lease)
+
+    def _transcript(self, path: str, status: os.stat_result, who: Identified, lease: leases.Lease) -> Outcome:
+        control, database = self.state.writable(), self.state.writable_agent(who.agent_id)
+        row, fate = self._claim(path, status, who)
+        if fate == "deleted":
+            return Outcome(path, fate, row.session_id)
+        step("import:claimed")
+        session_id = row.session_id or ""
+        facts = Facts()
+        before = sessions.stored(database, session_id)
+        filled = self._fill(database, session_id, who, path, facts, lease)
+        if filled == "rewritten":
+            # The source is another text now. What it was stays; what it is comes beside it.
+            row = self._put(row, session_id=self._free_id(who, path), offset_bytes=0, record_count=0)
+            session_id = row.session_id or ""
+            before, facts, fate = None, Facts(), "rewritten"
+            filled = self._fill(database, session_id, who, path, facts, lease)
+        now = sessions.stored(database, session_id)
+        if now is None:
+            return Outcome(path, "deleted", session_id)
+        self._describe(who, session_id, facts, status, first=before is None)
+        step("import:described")
+        self._keep_files(path, who.agent_id, session_id, who.runtime)
+        step("import:files")
+        self._put(
+            row,
+            status="completed",
+            sha256=now.content_sha256,
+            size_bytes=status.st_size,
+            mtime_ns=status.st_mtime_ns,
+            offset_bytes=now.size_bytes,
+            record_count=now.line_count,
+        )
+        step("import:completed")
+        control.checkpoint()
+        added = now.line_count - (before.line_count if before else 0)
+        if fate == "new" and before is not None:
+            fate = "grown" if now.size_bytes > before.size_bytes else "unchanged"
+        if filled == "shorter":
+            fate = "shorter"
+        return Outcome(path, "imported" if fate == "new" else fate, session_id, added, now.bad_line_count, _note(fate))
+
+    def _fill(
+        self,
+        database: Database,
+        session_id: str,
+        who: Identified,
+        path: str,
+        facts: Facts,
+        lease: leases.Lease,
+    ) -> str:
+        native_id = who.info.native_id + session_id.removeprefix(who.session_id)
+        with database.transaction():
+            sessions.add(database, session_id, native_id, who.runtime, "jsonl", EMPTY_SHA256)
+        return self.filler.fill(database, session_id, path, facts, lease, self.on_bytes)
+
+    def _claim(self, path: str, status: os.stat_result, who: Identified) -> tuple[ledger.Row, str]:
+        """The source's row, with the session id that is its own from now on.
+
+        Files are looked at before the transaction, which begins anew if others changed what was seen.
+        """
+        control = self.state.writable()
+        buried = not self.again and ledger.any_buried(control) and ledger.is_buried(control, digest_of(path))
+        while True:
+            others = self._claimants(who, path)
+            moved = next((other for other in others if self._is_moved(other, path)), None)
+            free_id = self._free_id(who, path) if others else who.session_id
+            with control.transaction():
+                if self._claimants(who, path) != others:
+                    continue
+                known = ledger.get(control, path, LINES)
+                if known is not None and known.session_id and known.agent_id == who.agent_id:
+                    if known.status == "deleted" and not self.again:
+                        return known, "deleted"
+                    return self._put(known, status="running"), "new"
+                if moved is not None:
+                    if moved.status == "deleted" and not self.again:
+                        return moved, "deleted"
+                    key = ledger.source_key("transcript", path, LINES)
+                    ledger.rename(control, moved.source_key, key, path)
+                    return self._put(replace(moved, source_key=key, source_path=path), status="running"), "moved"
+                row = ledger.Row(
+                    source_key=ledger.source_key("transcript", path, LINES),
+                    kind="transcript",
+                    source_path=path,
+                    target_table=LINES,
+                    agent_id=who.agent_id,
+                    session_id=free_id,
+                    sha256=None,
+                    size_bytes=status.st_size,
+                    mtime_ns=status.st_mtime_ns,
+                    offset_bytes=0,
+                    record_count=0,
+                    run_id=None,
+                    status="running",
+                    imported_at=None,
+                )
+                return (row, "deleted") if buried else (self._put(row), "new")
+
+    def _claimants(self, who: Identified, path: str) -> list[ledger.Row]:
+        rows = ledger.claimants(self.state.writable(), who.agent_id, who.session_id, LINES)
+        return [row for row in rows if row.source_path != path]
+
+    def _is_moved(self, other: ledger.Row, path: str) -> bool:
+        """Whether a source is the one that another path held: that is gone, and ours begins with its text."""
+        if os.path.exists(other.source_path):
+            return False
+        if other.status == "deleted":
+            return bool(other.sha256) and begins_with(path, other.offset_bytes, other.sha256 or "")
+        database = self.state.writable_agent(other.agent_id)
+        stored = sessions.stored(database, other.session_id or "")
+        return stored is not None and begins_with(path, stored.size_bytes, stored.content_sha256)
+
+    def _free_id(self, who: Identified, path: str) -> str:
+        """The session id for a source whose own id is another source's: `~` and eight digits of its path."""
+        database = self.state.writable_agent(who.agent_id)
+        version = 1
+        while True:
+            name = path if version == 1 else f"{path}#{version}"
+            digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+            session_id = f"{who.session_id}~{digest}"
+            taken = ledger.claimants(self.state.writable(), who.agent_id, session_id, LINES)
+            if sessions.stored(database, session_id) is None and not taken:
+                return session_id
+            version += 1
+
+    def _describe(self, who: Identified, session_id: str, facts: Facts, status: os.stat_result, *, first: bool) -> None:
+        info = who.info
+        ended = facts.ended_ms()
+        if ended is None and first:
+            ended = int(info.ended * 1000) if info.ended else status.st_mtime_ns // 1_000_000
+        database = self.state.writable_agent(who.agent_id)
+        with database.transaction():
+            sessions.describe(
+                database,
+                session_id,
+                session_key=info.session_key,
+                session_scope="subagent" if info.parent_session_id else None,
+                parent_session_id=f"{who.runtime}:{info.parent_session_id}" if info.parent_session_id else None,
+                project=info.cwd,
+                display_name=info.title,
+                model=facts.model or info.model,
+                model_provider=info.provider,
+                started_at=int(info.started * 1000) if info.started else None,
+                ended_at=ended,
+            )
+
+    def _keep_files(self, path: str, agent_id: str, session_id: str, runtime: str = "") -> None:
+        if keep_files(self.state, path, agent_id, session_id, runtime):
+            self._begun()
+
+    def _trajectory(self, path: str, status: os.stat_result, who: Identified) -> Outcome:
+        lines = keep_trajectory(self.state, path, status, who)
+        if lines is None:
+            return Outcome(path, "unknown", note="a trace of a session that is not archived")
+        return Outcome(path, "imported", who.session_id, lines)
+
+    def _routes(self, path: str, status: os.stat_result) -> Outcome:
+        return Outcome(path, "imported", lines=keep_routes(self.state, path, status))
+
+    def _excluded(self, path: str, project: str | None) -> bool:
+        """Whether a source belongs to a project that was excluded, by its folder or the folder's name."""
+        for name in self.exclude:
+            wanted = name.rstrip("/\\")
+            if project and (project == wanted or project.startswith(wanted + "/")):
+                return True
+            if path.startswith(wanted + os.sep) or f"{os.sep}{wanted}{os.sep}" in path:
+                return True
+        return False
+
+    def _begun(self) -> str:
+        """The run's id; its row is written with the first change, so that an import of nothing writes nothing."""
+        if self.run_id is None:
+            self.run_id = new_ulid()
+            ledger.begin_run(self.state.writable(), self.run_id, self.kind)
+        return self.run_id
+
+    def _put(self, row: ledger.Row, **changes: Any) -> ledger.Row:
+        return ledger.put(self.state.writable(), replace(row, run_id=self._begun(), **changes))
+
+
+def _note(fate: str) -> str | None:
+    return {
+        "rewritten": "the file is another text than the one archived; both are kept",
+        "shorter": "the file lost lines that the archive keeps",
+        "moved": "the file was found under another name",
+    }.get(fate)
