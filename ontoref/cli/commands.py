@@ -55,4 +55,31 @@ COMMANDS: dict[str, Entry] = {
             "status": Entry("Say whether it is there.", "ontoref.cli.hook.status:status"),
         },
     ),
+    "transcript": Entry(
+        "Read the sessions that agents leave, and archive them.",
+        commands={
+            "import": Entry(
+                "Archive transcripts before their agents delete them.", "ontoref.cli.transcript.import_:import_"
+            ),
+            "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
+        },
+    ),
+    "session": Entry(
+        "See and delete archived sessions.",
+        commands={
+            "show": Entry("Show what the archive knows of a session.", "ontoref.cli.session.show:show"),
+            "delete": Entry("Delete archived sessions for good.", "ontoref.cli.session.delete:delete"),
+        },
+    ),
+    "state": Entry(
+        "Look after the databases of local state.",
+        commands={
+            "path": Entry("Print where local state is.", "ontoref.cli.state.path:path"),
+            "status": Entry("List the databases and what they hold.", "ontoref.cli.state.status:status"),
+            "check": Entry("Let SQLite check every database.", "ontoref.cli.state.check:check"),
+            "gc": Entry("Delete what has expired.", "ontoref.cli.state.gc:gc"),
+            "vacuum": Entry("Give free pages back.", "ontoref.cli.state.vacuum:vacuum"),
+            "reset": Entry("Delete the whole archive.", "ontoref.cli.state.reset:reset"),
+        },
+    ),
 }

@@ -135,22 +135,22 @@ class ArchiveSide:
         return None
 
     def names(self, folder: str) -> list[str]:
-        """Names of the archived files in a folder, sorted."""
+        """Names of the archived files and folders in a folder, sorted."""
         found = set()
         database = _database(self.state, self.session)
         stored = sessions.stored(database, self.session.session_id)
         prefix = f"{folder}/" if folder else ""
         if stored is not None:
             for artifact in companions.artifacts(database, stored.session_row):
-                if artifact.name.startswith(prefix) and "/" not in artifact.name[len(prefix) :]:
-                    found.add(artifact.name)
+                if artifact.name.startswith(prefix):
+                    found.add(prefix + artifact.name[len(prefix) :].partition("/")[0])
         control = self.state.control()
         if self.folder is not None and control is not None:
             base = os.path.normpath(os.path.join(self.folder, *folder.split("/")))
             for row in ledger.located_in(control, base, os.sep):
-                name = row.source_path[len(base) :].lstrip(os.sep)
-                if os.sep not in name and row.status != "deleted":
-                    found.add(prefix + name)
+                if row.status != "deleted":
+                    name = row.source_path[len(base) :].lstrip(os.sep)
+                    found.add(prefix + name.partition(os.sep)[0])
         return sorted(found)
 
     def _index(self) -> bytes | None:

@@ -135,6 +135,15 @@ class Database:
         row = self.one(f"PRAGMA wal_checkpoint({mode})")
         return row is not None and row[0] == 0
 
+    def release_pages(self) -> None:
+        """Give free pages back to the file system, where the file allows it."""
+        self.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def vacuum(self) -> None:
+        """Rewrite the file without its free pages, and empty the WAL."""
+        self.execute("VACUUM")
+        self.checkpoint("TRUNCATE")
+
     def integrity(self) -> list[str]:
         """What SQLite finds wrong with the file: [] if nothing."""
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ontoref.state.database import SCHEMA_VERSION, Database, now_ms
 from ontoref.state.layout import Layout
 
-__all__ = ["Registered", "forget", "note_seen", "path_of", "registered"]
+__all__ = ["Registered", "clear", "forget", "note_seen", "path_of", "registered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +64,10 @@ def forget(database: Database, layout: Layout, path: str) -> None:
     """Take a path out of the registry."""
     with database.transaction():
         database.execute("DELETE FROM agent_databases WHERE path = ?", (layout.stored(path),))
+
+
+def clear(database: Database) -> None:
+    """Forget all agents, and which sources were imported into them."""
+    with database.transaction():
+        database.execute("DELETE FROM agent_databases")
+        database.execute("DELETE FROM migration_sources WHERE status <> 'deleted'")

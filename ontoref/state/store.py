@@ -43,6 +43,12 @@ class State:
         self._agents.clear()
         self._global = None
 
+    def close_agents(self) -> None:
+        """Close the handles of the agents' databases."""
+        for database in self._agents.values():
+            database.close()
+        self._agents.clear()
+
     def control(self) -> Database | None:
         """The global database; None only for a reader where there is none."""
         if self._global is None:

@@ -1,0 +1,31 @@
+"""`ontoref state gc`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ontoref.cli.output import note
+
+
+def gc(
+    now: Annotated[str | None, typer.Option(help="Expire as of this moment instead of now.")] = None,
+    keep: Annotated[int, typer.Option(min=1, help="Keep so many safety archives, the newest.")] = 3,
+) -> None:
+    """Delete cached values whose time is over, and old safety archives. Sessions are never collected.
+
+    \b
+    Example:
+      ontoref state gc
+    """
+    from ontoref.cli.state.shared import moment_ms, opened
+    from ontoref.state import upkeep
+
+    at = moment_ms(now, "--now") if now is not None else None
+    with opened(read_only=False) as state:
+        expired = upkeep.expire(state, now=at)
+        archives = upkeep.old_archives(state.layout, keep)
+        for path in archives:
+            upkeep.remove_archive(path)
+    note(f"{expired} cached values and {len(archives)} safety archives deleted")

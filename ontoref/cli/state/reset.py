@@ -1,0 +1,34 @@
+"""`ontoref state reset`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ontoref.cli.output import note
+
+
+def reset(
+    yes: Annotated[bool, typer.Option("--yes", help="Really do it.")] = False,
+) -> int:
+    """Delete the whole archive: every agent's database. Records, lessons and backups stay.
+
+    \b
+    Example:
+      ontoref backup create && ontoref state reset --yes
+    """
+    from ontoref.cli.state.shared import opened, size
+    from ontoref.state import upkeep
+
+    if not yes:
+        with opened(read_only=True) as state:
+            for row in upkeep.sizes(state):
+                if row.agent_id is not None:
+                    note(f"would delete {row.path} ({row.sessions} sessions, {size(row.size_bytes)})")
+        note("nothing was deleted; `ontoref state reset --yes` does it")
+        return 1
+    with opened(read_only=False) as state:
+        gone = upkeep.reset(state)
+    note(f"{len(gone)} files deleted")
+    return 0

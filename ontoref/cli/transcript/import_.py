@@ -1,0 +1,187 @@
+"""`ontoref transcript import`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ontoref.cli.output import Format, note
+
+if TYPE_CHECKING:
+    from ontoref.state.importer import Importer, Outcome
+
+COLUMNS = ("status", "id", "lines", "bad_lines", "path", "note")
+
+
+def import_(
+    sources: Annotated[list[str] | None, typer.Argument(help="Files, folders or ids of sessions.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every session of every runtime on this machine.")] = False,
+    runtime: Annotated[str | None, typer.Option(help="Whose format it is, where the lines do not tell.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave out a project: its folder or its name.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on while the sources grow, until interrupted.")] = False,
+    idle: Annotated[float | None, typer.Option(min=0.1, help="With --follow: end after so many quiet seconds.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Bring back what was deleted from the archive.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="How to print what was done.")] = Format.table,
+) -> int:
+    """Archive transcripts byte for byte, bad lines too, before their agents delete them.
+
+    Safe to run again at any time: what is archived is skipped, what grew is continued, an import that was
+    killed goes on where it stopped. Sources are only read.
+
+    \b
+    Examples:
+      ontoref transcript import --all
+      ontoref transcript import ~/.claude/projects/-home-me-app --exclude secret
+      ontoref transcript import 01a2be2d --follow
+    """
+    from ontoref.cli.output import emit
+    from ontoref.cli.state.shared import duration, opened
+    from ontoref.errors import UsageError
+    from ontoref.state.importer import Importer
+
+    if not sources and not all_:
+        raise UsageError("say what to import", hint="files, folders, ids of sessions, or --all")
+    paths = list(_paths(sources or [], all_, runtime, exclude or []))
+    with opened(read_only=False) as state:
+        progress = _Progress()
+        importer = Importer(
+            state,
+            runtime=runtime,
+            again=again,
+            kind="follow" if follow else "import",
+            exclude=tuple(exclude or ()),
+            on_bytes=progress.bytes_done if progress.shown else None,
+        )
+        import time
+
+        started = time.monotonic()
+        outcomes = importer.follow(paths, _pause(idle)) if follow else importer.run(paths)
+        done = []
+        try:
+            for outcome in outcomes:
+                progress.source_done()
+                if form is Format.jsonl:
+                    emit([_row(outcome)], form, columns=COLUMNS)
+                elif follow and form is Format.table:
+                    note(f"{outcome.status}  {outcome.session_id or outcome.path}  +{outcome.lines}")
+                else:
+                    done.append(outcome)
+        finally:
+            progress.clear()
+            importer.finish()
+        _print(done, form)
+        note(_summary(importer, duration(time.monotonic() - started)))
+        return 1 if importer.counts["failed"] else 0
+
+
+def _paths(sources: list[str], all_: bool, runtime: str | None, exclude: list[str]) -> Iterator[str]:
+    """Files and folders as they are given; ids by where the session's file is."""
+    import os
+
+    from ontoref.errors import UsageError
+
+    for source in sources:
+        if os.path.exists(source):
+            yield source
+        elif os.sep in source or "/" in source or source.endswith(".jsonl"):
+            raise UsageError("there is no such file or folder", location=source)
+        else:
+            yield from _found(source, runtime)
+    if all_:
+        yield from _found(None, runtime)
+
+
+def _found(session: str | None, runtime: str | None) -> Iterator[str]:
+    """Files of the sessions on this machine, and what lies beside them; of one if it is named."""
+    import os
+
+    from ontoref.transcript.find import find, resolve
+
+    everything = find(os.environ, os.path.expanduser("~"), runtimes=[runtime] if runtime else [], children=True)
+    if session is not None:
+        everything = [resolve(session, everything)]
+    beside = set()
+    for one in everything:
+        yield f"{one.path}#{one.session_id}" if one.store else one.path
+        trace = one.path.partition(".jsonl")[0] + ".trajectory.jsonl"
+        index = os.path.join(os.path.dirname(one.path), "sessions.json")
+        beside |= {path for path in (trace, index) if os.path.exists(path)}
+    yield from sorted(beside)
+
+
+def _pause(idle: float | None) -> Callable[[bool], bool]:
+    import time
+
+    last = time.monotonic()
+
+    def pause(news: bool) -> bool:
+        nonlocal last
+        now = time.monotonic()
+        if news:
+            last = now
+        if idle is not None and now - last >= idle:
+            return False
+        time.sleep(min(0.5, idle or 0.5))
+        return True
+
+    return pause
+
+
+def _row(outcome: Outcome) -> dict[str, object]:
+    return {
+        "status": outcome.status,
+        "id": outcome.session_id,
+        "lines": outcome.lines,
+        "bad_lines": outcome.bad_lines,
+        "path": outcome.path,
+        "note": outcome.note,
+    }
+
+
+def _print(done: list[Outcome], form: Format) -> None:
+    from ontoref.cli.output import emit
+
+    if form is Format.jsonl:
+        return
+    rows = [_row(outcome) for outcome in done]
+    if form is Format.table:
+        rows = [row for row in rows if row["status"] not in ("unchanged", "unknown", "excluded", "deleted")]
+    emit(rows, form, columns=COLUMNS)
+
+
+def _summary(importer: Importer, took: str) -> str:
+    counts = importer.counts
+    words = {"unknown": "no transcript", "deleted": "deleted earlier", "busy": "busy elsewhere"}
+    told = ", ".join(f"{count} {words.get(status, status)}" for status, count in counts.most_common() if count)
+    hint = "; `--again` brings back what was deleted" if counts["deleted"] else ""
+    return f"{told or 'nothing to import'} ({took}){hint}"
+
+
+class _Progress:
+    """One line on stderr while it is a terminal."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty()
+        self.sources = 0
+        self.size = 0
+
+    def bytes_done(self, size: int) -> None:
+        self.size += size
+        self._show()
+
+    def source_done(self) -> None:
+        self.sources += 1
+        if self.shown and self.sources % 20 == 0:
+            self._show()
+
+    def clear(self) -> None:
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def _show(self) -> None:
+        sys.stderr.write(f"\r{self.sources} sources, {self.size / 1e6:.0f} MB \x1b[K")
+        sys.stderr.flush()
