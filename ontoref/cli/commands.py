@@ -34,6 +34,10 @@ COMMANDS: dict[str, Entry] = {
             "find": Entry("List the sessions on this machine.", "ontoref.cli.transcript.find:find"),
             "show": Entry("Read one session.", "ontoref.cli.transcript.show:show"),
             "trace": Entry("Make the trace of a session.", "ontoref.cli.transcript.trace:trace"),
+            "import": Entry(
+                "Archive transcripts before their agents delete them.", "ontoref.cli.transcript.import_:import_"
+            ),
+            "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
         },
     ),
     "vocabulary": Entry(
@@ -53,15 +57,6 @@ COMMANDS: dict[str, Entry] = {
             "install": Entry("Put the check into the pre-commit hook.", "ontoref.cli.hook.install:install"),
             "uninstall": Entry("Take it out again.", "ontoref.cli.hook.uninstall:uninstall"),
             "status": Entry("Say whether it is there.", "ontoref.cli.hook.status:status"),
-        },
-    ),
-    "transcript": Entry(
-        "Read the sessions that agents leave, and archive them.",
-        commands={
-            "import": Entry(
-                "Archive transcripts before their agents delete them.", "ontoref.cli.transcript.import_:import_"
-            ),
-            "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
         },
     ),
     "session": Entry(
