@@ -33,6 +33,8 @@ COMMANDS: dict[str, Entry] = {
         commands={
             "find": Entry("List the sessions on this machine.", "ontoref.cli.transcript.find:find"),
             "show": Entry("Read one session.", "ontoref.cli.transcript.show:show"),
+            "stats": Entry("Count what sessions hold.", "ontoref.cli.transcript.stats:stats"),
+            "events": Entry("Print a session's neutral events.", "ontoref.cli.transcript.events:events"),
             "trace": Entry("Make the trace of a session.", "ontoref.cli.transcript.trace:trace"),
             "import": Entry(
                 "Archive transcripts before their agents delete them.", "ontoref.cli.transcript.import_:import_"

@@ -224,12 +224,10 @@ class _Reading:
             title = record.get("customTitle", record.get("aiTitle", record.get("title")))
             if isinstance(title, str):
                 self.info.title = title
-        elif kind == "summary" and record.get("leafUuid") in self.known_uuids(record):
+        elif kind == "summary" and isinstance(record.get("leafUuid"), str) and record["leafUuid"] in self.uuids:
+            # In 1.x the summaries at the top of a file are about other sessions.
             summary = record.get("summary")
             self.info.title = summary if isinstance(summary, str) else self.info.title
-
-    def known_uuids(self, record: dict[str, Any]) -> set[str]:
-        return self.uuids if isinstance(record.get("leafUuid"), str) else set()
 
     def mode(self, value: Any, span: str, by: str | None = None) -> None:
         if not isinstance(value, str) or not value or value == self.permission:

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ontoref.errors import MissingExtra, OntorefError
 from ontoref.places import environment_path
-from ontoref.transcript import opencode_store
+from ontoref.transcript import openclaw_store, opencode_store
 from ontoref.transcript.reader import READERS, Transcript, detect, head_of, read_source
 from ontoref.transcript.report import SessionInfo
-from ontoref.transcript.source import Memory, Source, TranscriptError, lines_of
+from ontoref.transcript.source import Memory, Source, TranscriptError, half_a_second, lines_of
 
 __all__ = [
     "LAYOUTS",
@@ -57,6 +58,7 @@ LAYOUTS: dict[str, Layout] = {
         ("OPENCLAW_STATE_DIR",),
         ("~/.openclaw", "~/.clawdbot", "~/.moltbot", "~/.moldbot"),
         ("agents/*/sessions/*.jsonl*",),
+        stores=("agents/*/agent/openclaw-agent.sqlite",),
     ),
     "claude-code": Layout(
         ("CLAUDE_CONFIG_DIR",),
@@ -79,7 +81,7 @@ LAYOUTS: dict[str, Layout] = {
     "gemini": Layout(("GEMINI_DIR",), ("~/.gemini",), ("tmp/*/chats/session-*.json*",)),
 }
 # One line for each runtime that keeps many sessions in one database: module with sessions(path), lines(path, id).
-STORES = {"opencode": opencode_store}
+STORES: dict[str, Any] = {"opencode": opencode_store, "openclaw": openclaw_store}
 
 # Copies of a session that stands in another file as well, and files beside one.
 _NO_SESSION = (".trajectory.jsonl", ".checkpoint.", ".jsonl.bak", ".jsonl.lock", ".jsonl.tmp")
@@ -253,7 +255,9 @@ def _found(info: SessionInfo, path: str, modified: float, size_bytes: int) -> Fo
 def store_of(path: str) -> str | None:
     """The runtime whose database a file is, None if it is none."""
     with open(path, "rb") as file:
-        return next(iter(STORES), None) if file.read(16) == b"SQLite format 3\0" else None
+        if file.read(16) != b"SQLite format 3\0":
+            return None
+    return "openclaw" if path.endswith(".sqlite") or openclaw_store.recognises(path) else "opencode"
 
 
 def stored(runtime: str, path: str) -> list[Found]:
@@ -277,8 +281,15 @@ def stored(runtime: str, path: str) -> list[Found]:
     ]
 
 
-def read_stored(session: Found) -> Transcript:
-    """One session of a database as events. Errors: TranscriptError if it cannot be read."""
+def read_stored(session: Found, *, live: bool = False) -> Transcript:
+    """One session of a database as events. Shape: live follows one of OpenClaw's for ever.
+
+    Errors: TranscriptError if it cannot be read.
+    """
+    if session.runtime == "openclaw":
+        rows = openclaw_store.lines(session.path, session.session_id, wait=half_a_second if live else None)
+        name, side = openclaw_store.name_of(session.path, session.session_id), openclaw_store.side(session.path)
+        return read_source(Source(name, rows, side), session.runtime)
     lines = STORES[session.runtime].lines(session.path, session.session_id)
     return read_source(Source(session.path.replace(os.sep, "/"), lines, Memory()), session.runtime)
 
@@ -319,7 +330,9 @@ def _candidates(
             for name in sorted(names):
                 path = os.path.join(folder, name)
                 if _is_store(name):
-                    yield from ((runtime, path) for runtime in STORES if runtime in wanted)
+                    runtime = "openclaw" if name.endswith(".sqlite") else "opencode"
+                    if runtime in wanted:
+                        yield runtime, path
                 elif _may_be_session(name):
                     yield "", path
         return
@@ -342,7 +355,7 @@ def _glob(base: str, pattern: str) -> list[Path]:
 
 
 def _is_store(name: str) -> bool:
-    return name.endswith(".db") and name.startswith("opencode")
+    return (name.endswith(".db") and name.startswith("opencode")) or name == "openclaw-agent.sqlite"
 
 
 def _may_be_session(name: str) -> bool:

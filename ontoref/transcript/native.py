@@ -54,7 +54,7 @@ def records(source: Source, report: Report) -> Iterator[tuple[int, dict[str, Any
                 report.blank += 1
                 continue
             try:
-                record = parse(text)
+                record = parse(text.rstrip(b"\r\n"))
             except ValueError as error:
                 if source.open and not raw.endswith(b"\n"):
                     report.pending = len(raw)
@@ -86,7 +86,7 @@ def parse(text: bytes) -> Any:
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON: {error.msg} at column {error.colno}") from None
+        raise ValueError(f"no JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from None
 
 
 def _json_name(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import IO, Any, Protocol
 
 from ontoref.errors import MissingExtra, OntorefError
 
-__all__ = ["Folder", "Head", "Memory", "SideFiles", "Source", "TranscriptError", "follow", "lines_of"]
+__all__ = ["Folder", "Head", "Memory", "SideFiles", "Source", "TranscriptError", "follow", "half_a_second", "lines_of"]
 
 _BUFFER_BYTES = 1 << 20
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -146,7 +146,7 @@ def follow(path: str, *, wait: Callable[[], bool] | None = None) -> Iterator[byt
            a second, for ever). A file that became shorter or another one is read from its start. At the end
            the unterminated rest is given as it is.
     """
-    pause = wait or _half_a_second
+    pause = wait or half_a_second
     file: IO[bytes] = open(path, "rb", buffering=0)  # noqa: SIM115 - it is replaced when the path names another file
     try:
         tail = bytearray()
@@ -175,7 +175,8 @@ def follow(path: str, *, wait: Callable[[], bool] | None = None) -> Iterator[byt
         file.close()
 
 
-def _half_a_second() -> bool:
+def half_a_second() -> bool:
+    """Wait as long as a person does not notice; always says to go on."""
     time.sleep(0.5)
     return True
 
