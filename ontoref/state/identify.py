@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -62,8 +63,10 @@ def identify(path: str, runtime: str | None = None) -> Identified:
         open=True,
     )
     transcript = read_source(source, name)
-    for _ in transcript.events:
-        pass
+    # An archive that waits for a reader without faults would come too late.
+    with contextlib.suppress(Exception):
+        for _ in transcript.events:
+            pass
     info = transcript.report.session
     return Identified(name, agent_of(name, info.agent), f"{name}:{info.session_id}", info)
 

@@ -9,7 +9,7 @@ import typer
 
 from ontoref.cli.output import Format, emit, note
 
-COLUMNS = ("runtime", "session", "project", "started", "size")
+COLUMNS = ("runtime", "session", "project", "started", "size", "archived")
 
 
 def find(
@@ -21,16 +21,19 @@ def find(
 ) -> None:
     """List the sessions of agents on this machine, newest first.
 
-    Only the first lines of each file are read. With --root any folder is searched, say a backup.
+    Only the first lines of each file are read. Sessions that only the archive has left stand among them.
+    With --root any folder is searched instead, say a backup.
 
     \b
     ontoref transcript find --runtime codex --limit 5
     ontoref transcript find --format json | jq -r '.[].id'
     """
+    from ontoref.cli.transcript.archived import with_archive
     from ontoref.cli.transcript.session import find_sessions
     from ontoref.transcript.draft import timestamp
 
-    sessions = find_sessions(runtime, root, children=children)
+    live = find_sessions(runtime, root, children=children)
+    sessions = with_archive(live, runtime, alone=root is None, children=children)
     shown = sessions[:limit] if limit else sessions
     rows = [
         {
@@ -44,21 +47,25 @@ def find(
             "title": session.title,
             "model": session.model,
             "parent": session.parent,
-            "path": session.path,
+            "path": session.path or None,
+            "archived": archived,
         }
-        for session in shown
+        for session, archived in shown
     ]
     if form in (Format.table, Format.markdown):
         emit([row | _for_people(row) for row in rows], form, columns=COLUMNS)
         note(_count(len(sessions), len(shown), root))
     else:
-        emit(rows, form, columns=("id", "runtime", "session", "project", "started", "size_bytes", "path"))
+        emit(rows, form, columns=("id", "runtime", "session", "project", "started", "size_bytes", "path", "archived"))
 
 
 def _for_people(row: Mapping[str, object]) -> dict[str, object]:
     started = row["started"]
     size = row["size_bytes"]
     return {
+        "archived": {(True, False): "yes", (True, True): "only copy", (False, False): ""}[
+            bool(row["archived"]), row["path"] is None
+        ],
         "started": started[:16].replace("T", " ") if isinstance(started, str) else None,
         "size": _size(size) if isinstance(size, int) else None,
     }

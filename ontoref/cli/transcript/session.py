@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from ontoref.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ontoref.state import State
     from ontoref.transcript import Transcript
     from ontoref.transcript.find import Found
 
@@ -21,13 +24,14 @@ class Session:
     """A session that can be read, more than once unless it is stdin.
 
     Shape: found is what is known without reading it, None for stdin and for files that no runtime claims; path
-           is None for stdin.
+           is None for stdin and for a session that only the archive has, which archived then names.
     """
 
     path: str | None
     runtime: str | None
     found: Found | None = None
-    lines: tuple[bytes, ...] = ()
+    lines: Iterable[bytes] = ()
+    archived: str | None = None
 
     def read(self) -> Transcript:
         """Its events and report. Errors: as `ontoref.transcript.read`."""
@@ -35,6 +39,8 @@ class Session:
         from ontoref.transcript.find import read_stored
         from ontoref.transcript.reader import detect, head_of
 
+        if self.archived is not None:
+            return _read_archived(self.archived)
         if self.found is not None and self.found.store:
             return read_stored(self.found)
         if self.path is not None:
@@ -61,7 +67,7 @@ def open_session(given: str, runtime: str | None = None, root: str | None = None
 
     Errors: UnknownSession, AmbiguousSession, TranscriptError, UsageError.
     """
-    from ontoref.transcript.find import resolve
+    from ontoref.transcript.find import UnknownSession, resolve
 
     if given == "-":
         return Session(None, runtime, None, tuple(sys.stdin.buffer))
@@ -75,8 +81,61 @@ def open_session(given: str, runtime: str | None = None, root: str | None = None
     if _looks_like_a_path(given):
         raise UsageError("there is no such file", location=given)
     kinds = [runtime] if runtime else None
-    found = resolve(given, find_sessions(kinds, root, children=True))
+    try:
+        found = resolve(given, find_sessions(kinds, root, children=True))
+    except UnknownSession:
+        kept = _archived(given, runtime)
+        if kept is None:
+            raise
+        return kept
     return Session(found.path, found.runtime, found)
+
+
+def _archived(given: str, runtime: str | None) -> Session | None:
+    """The session that only the archive has, None if it has none by that name. Errors: Ambiguous."""
+    from ontoref.state import archive
+    from ontoref.state.errors import NoSuchSession
+
+    try:
+        kept = archive.resolve(_state(), given)
+    except NoSuchSession:
+        return None
+    if runtime is not None and runtime != kept.runtime:
+        return None
+    return Session(None, kept.runtime, None, _ArchivedLines(kept.session_id), kept.session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _ArchivedLines:
+    """Lines of an archived session, as often as they are asked for."""
+
+    session_id: str
+
+    def __iter__(self) -> Iterator[bytes]:
+        from ontoref.state import archive
+
+        state = _state()
+        return archive.lines(state, archive.resolve(state, self.session_id))
+
+
+def _read_archived(session_id: str) -> Transcript:
+    from ontoref.state import archive
+    from ontoref.transcript.reader import read_source
+
+    state = _state()
+    kept = archive.resolve(state, session_id)
+    return read_source(archive.source(state, kept), kept.runtime)
+
+
+def _state() -> State:
+    """The archive for reading, open until the process ends: events are read long after they are asked for."""
+    import atexit
+
+    from ontoref.state import State
+
+    state = State(read_only=True)
+    atexit.register(state.close)
+    return state
 
 
 def _file(path: str, runtime: str | None, session: str = "") -> Session:
