@@ -15,6 +15,7 @@ COMMANDS: dict[str, Entry] = {
     "interaction": Entry(
         "Record, check and query what sessions decided and did.",
         commands={
+            "validate": Entry("Check records.", "ontoref.cli.interaction.validate:validate"),
             "records": Entry("List records.", "ontoref.cli.interaction.records:records"),
             "decisions": Entry(
                 "List decisions, and which deserve an ADR.", "ontoref.cli.interaction.decisions:decisions"

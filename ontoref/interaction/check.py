@@ -27,13 +27,18 @@ _LENGTHS = frozenset({"maxLength", "minLength"})
 
 
 class Checker:
-    """Judges lines by one vocabulary. accepts is the fast answer, check_line the full one; both agree."""
+    """Judges lines by one vocabulary.
+
+    Shape: accepts is the fast answer about a line, check_line the full one, and both agree; is_clean is the answer
+           about a parsed value alone.
+    """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         # What earns not even a warning; nearly every line of a log passes here and is never looked at again.
         self._strict = compile_schema(vocabulary.strict)
         self._full: Engine | None = None
+        self.is_clean = self._strict.accepts
 
     @property
     def full(self) -> Engine:
@@ -129,7 +134,7 @@ class Checker:
         spoken: set[tuple[Any, ...]] = set()
         for problem in self.full.problems(record):
             broken.add(problem.path)
-            for finding in _explain(self.vocabulary.schema, problem, record):
+            for finding in _explain(self.vocabulary, problem, record):
                 # A value of the wrong type breaks its enum and pattern too; one of them is enough to say.
                 key = (finding.pointer, finding.rule)
                 if key not in spoken and not (
@@ -210,8 +215,9 @@ def _value_at(record: Any, steps: tuple[str | int, ...]) -> Any:
     return record
 
 
-def _explain(schema: Mapping[str, Any], problem: Problem, record: Any) -> Iterator[Finding]:
+def _explain(vocabulary: Vocabulary, problem: Problem, record: Any) -> Iterator[Finding]:
     """What one broken keyword means, without its place in the text."""
+    schema = vocabulary.schema
     value = _value_at(record, problem.path)
     shape, name = resolve(schema, problem.evaluation_path[:-1])
     keyword = problem.keyword
@@ -240,11 +246,11 @@ def _explain(schema: Mapping[str, Any], problem: Problem, record: Any) -> Iterat
         message = f"schema_version: {_shown(value)} is not a version that this ontoref reads ({reads})"
         yield Finding("schema-version", "", 0, 0, message, pointer, value, hint=hint)
         return
-    yield _broken(schema, problem, value, shape, name, subject, pointer)
+    yield _broken(vocabulary, problem, value, shape, name, subject, pointer)
 
 
 def _broken(
-    schema: Mapping[str, Any],
+    vocabulary: Vocabulary,
     problem: Problem,
     value: Any,
     shape: dict[str, Any],
@@ -252,7 +258,7 @@ def _broken(
     subject: str,
     pointer: str,
 ) -> Finding:
-    keyword = problem.keyword
+    keyword, schema = problem.keyword, vocabulary.schema
     words = _words(schema, problem)
     if keyword == "type":
         wanted = shape["type"]
@@ -263,7 +269,7 @@ def _broken(
         )
     if keyword in ("enum", "anyOf") and words:
         noun = _a_word(name or "word")
-        suggestion = nearest(value, words) if isinstance(value, str) else None
+        suggestion = (nearest(value, words) or _described(vocabulary, name, value)) if isinstance(value, str) else None
         rule = "enum" if keyword == "enum" else "pattern"
         hint = None if keyword == "enum" else _asked(schema, problem)
         return Finding(
@@ -285,6 +291,16 @@ def _broken(
         return Finding("length", "", 0, 0, message, pointer, value, hint=_asked(schema, problem))
     message = f"{subject}: {_shown(value)} breaks {keyword}: {_shown(shape[keyword])}"
     return Finding("shape", "", 0, 0, message, pointer, value, hint=_asked(schema, problem))
+
+
+def _described(vocabulary: Vocabulary, name: str | None, value: str) -> str | None:
+    """The first member whose description uses the word: "Done" is what Completed is said to mean."""
+    enum = vocabulary.enums.get(name or "")
+    wanted = value.casefold()
+    for member in enum.members if enum else ():
+        if wanted in member.description.casefold().replace(",", " ").replace(".", " ").split():
+            return member.name
+    return None
 
 
 def _missing(

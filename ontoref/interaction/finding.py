@@ -59,5 +59,5 @@ def nearest(word: str, known: tuple[str, ...] | list[str]) -> str | None:
         return folded[word.casefold()]
     import difflib
 
-    near = difflib.get_close_matches(word.casefold(), folded, 1, 0.6)
+    near = difflib.get_close_matches(word.casefold(), folded, 1, 0.65)
     return folded[near[0]] if near else None

@@ -1,0 +1,282 @@
+"""`ontoref interaction validate`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ontoref.interaction.check import Checker
+    from ontoref.interaction.finding import Finding
+    from ontoref.interaction.history import Base, Blob
+    from ontoref.interaction.project import Project
+    from ontoref.interaction.validate import Input, Summary
+
+_PROGRESS_FROM_BYTES = 64 << 20
+
+
+class FindingForm(StrEnum):
+    """The forms of findings."""
+
+    text = "text"
+    json = "json"
+    jsonl = "jsonl"
+    github = "github"
+    sarif = "sarif"
+    junit = "junit"
+
+
+def validate(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Files, folders, globs or -. None: the project's log.", metavar="PATH..."),
+    ] = None,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="What git has staged, not what lies in the work tree.")
+    ] = False,
+    since: Annotated[str | None, typer.Option(help="Only lines that this revision lacks.", metavar="REV")] = None,
+    append_only: Annotated[
+        str | None, typer.Option(help="Also: every record of this revision is still there, unchanged.", metavar="BASE")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail too.")] = False,
+    max_findings: Annotated[int | None, typer.Option(min=0, help="Print at most so many.", metavar="N")] = None,
+    form: Annotated[FindingForm, typer.Option("--format", help="How to print findings.")] = FindingForm.text,
+    output: Annotated[str | None, typer.Option(help="Write findings to a file.", metavar="FILE")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes to use; default: all cores.", metavar="N")] = None,
+    schemas: Annotated[str | None, typer.Option(help="Folder of vocabulary files.", metavar="DIR")] = None,
+) -> int:
+    """Check records: every line of every file, and the log as a whole. Exit 1 if something is wrong.
+
+    A bad line never hides the next one, and prose is never judged. Without records there is nothing to check:
+    exit 0.
+
+    \b
+    Example:
+      ontoref interaction validate
+      ontoref interaction validate --staged
+      ontoref interaction validate --append-only origin/main --format github
+    """
+    import os
+    import tempfile
+    import time
+
+    from ontoref.errors import UsageError
+    from ontoref.interaction.check import Checker
+    from ontoref.interaction.parallel import usable_cores
+    from ontoref.interaction.project import find_project
+    from ontoref.interaction.validate import Summary
+    from ontoref.vocabulary import load
+
+    started = time.perf_counter()
+    if staged and paths:
+        raise UsageError("--staged names the files itself", hint="leave out the paths, or --staged")
+    project = find_project(os.getcwd())
+    checker = Checker(load(schemas, project.root))
+    with tempfile.TemporaryDirectory(prefix="ontoref-") as aside:
+        blobs = _staged(project) if staged else None
+        inputs = _spooled(blobs, aside) if blobs is not None else _inputs(paths, project, aside)
+        summary = Summary([item.label for item in inputs])
+        findings = _findings(inputs, checker, project, since, append_only, blobs, summary, jobs or usable_cores())
+        shown = _at_most(findings, max_findings)
+        _print(shown, form, summary, output)
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    _say(summary, max_findings, elapsed_ms, output)
+    return 1 if summary.errors or (strict and summary.warnings) else 0
+
+
+def _inputs(paths: list[str] | None, project: Project, aside: str) -> list[Input]:
+    """The files meant, as they are named on the command line."""
+    import os
+
+    from ontoref.interaction.logs import log_paths
+    from ontoref.interaction.validate import Input
+
+    if not paths:
+        folder = project.log_folder(project.settings)
+        if not os.path.isdir(folder):
+            return []
+        found = log_paths([folder])
+        return [Input(_label(path), path) for path in found]
+    given = []
+    for path in paths:
+        if path == "-":
+            import shutil
+
+            spooled = os.path.join(aside, "stdin")
+            with open(spooled, "wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            given.append(Input("-", spooled))
+        else:
+            given += [Input(found, found) for found in log_paths([path])]
+    return list(dict.fromkeys(given))
+
+
+def _label(path: str) -> str:
+    """A path as people and CI want it: relative where that is shorter than the way up."""
+    import os
+
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:
+        return path
+    return path if relative.startswith("..") else relative.replace(os.sep, "/")
+
+
+def _staged(project: Project) -> list[Blob]:
+    from ontoref.interaction import history
+
+    top, log = _in_git(project)
+    return history.staged(top, log)
+
+
+def _in_git(project: Project) -> tuple[str, str]:
+    """The top of the work tree and the log's folder below it. Errors: UsageError where git cannot know the log."""
+    import os
+
+    from ontoref.errors import UsageError
+
+    folder = project.log_folder(project.settings)
+    if project.place is None:
+        raise UsageError("this needs a git work tree", location=project.root)
+    top = os.path.realpath(project.place.top)
+    log = os.path.relpath(os.path.realpath(folder), top).replace(os.sep, "/")
+    if log.startswith(".."):
+        raise UsageError("the log lies outside the repository, so git does not know it", location=folder)
+    return top, log
+
+
+def _spooled(blobs: list[Blob], aside: str) -> list[Input]:
+    """Contents of the index as files that can be read in blocks."""
+    import os
+
+    from ontoref.interaction.validate import Input
+
+    inputs = []
+    for number, blob in enumerate(blobs):
+        path = os.path.join(aside, str(number))
+        with open(path, "wb") as file:
+            file.write(blob.content)
+        inputs.append(Input(blob.path, path))
+    return inputs
+
+
+def _findings(
+    inputs: list[Input],
+    checker: Checker,
+    project: Project,
+    since: str | None,
+    append_only: str | None,
+    blobs: list[Blob] | None,
+    summary: Summary,
+    jobs: int,
+) -> Iterator[Finding]:
+    import os
+
+    from ontoref.interaction import history
+    from ontoref.interaction.validate import validate as run
+
+    bases: dict[str, Base] = {}
+
+    def base_of(revision: str) -> Base:
+        top, log = _in_git(project)
+        commit = history.merge_base(top, revision)
+        if commit not in bases:
+            bases[commit] = history.read_base(top, log, commit, checker)
+        return bases[commit]
+
+    since_base = base_of(since) if since is not None else None
+    append_base = base_of(append_only) if append_only is not None else None
+    skip = None if since_base is None else lambda line: history.line_is_in(since_base, line)
+    log = project.log_folder(project.settings)
+    known = _log_files(log) if blobs is not None or _any_below(inputs, log) else []
+    total = sum(os.path.getsize(item.path) for item in inputs)
+    with _Progress(total, jobs) as update:
+        yield from run(inputs, checker, jobs=jobs, known=known, skip=skip, progress=update, summary=summary)
+    if append_base is not None:
+        top, below = _in_git(project)
+        # A file that is not staged anew stands in the index as HEAD has it.
+        there = history.index(top, below) if blobs is not None else history.work_tree(top, _log_files(log))
+        for finding in history.compare(append_base, there, checker.vocabulary):
+            summary.count(finding)
+            yield finding
+
+
+def _log_files(folder: str) -> list[str]:
+    import os
+
+    from ontoref.interaction.logs import log_paths
+
+    return log_paths([folder]) if os.path.isdir(folder) else []
+
+
+def _any_below(inputs: list[Input], folder: str) -> bool:
+    import os
+
+    top = os.path.realpath(folder) + os.sep
+    return any(os.path.realpath(item.path).startswith(top) for item in inputs)
+
+
+def _at_most(findings: Iterable[Finding], limit: int | None) -> Iterator[Finding]:
+    """The first findings; the rest are drawn and counted all the same."""
+    for number, finding in enumerate(findings):
+        if limit is None or number < limit:
+            yield finding
+
+
+def _print(findings: Iterator[Finding], form: FindingForm, summary: Summary, output: str | None) -> None:
+    from ontoref.interaction.formats import FORMATS
+
+    pieces = FORMATS[form.value](findings, summary)
+    if output is None:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+        return
+    from ontoref.interaction.adoption.change import replace
+
+    replace(output, "".join(pieces).encode("utf-8", "backslashreplace"))
+
+
+def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | None) -> None:
+    from ontoref.cli.output import note
+
+    found = summary.errors + summary.warnings
+    files = f"{summary.files:,} {'file' if summary.files == 1 else 'files'}"
+    records = f"{summary.records:,} {'record' if summary.records == 1 else 'records'}"
+    if not found:
+        note(f"no findings in {files}, {records} ({elapsed_ms:.0f} ms)")
+        return
+    findings = f"{found:,} {'finding' if found == 1 else 'findings'}"
+    warnings = f", {summary.warnings:,} of them {'a warning' if summary.warnings == 1 else 'warnings'}"
+    hidden = f"; {limit:,} shown" if limit is not None and limit < found else ""
+    # A file that is gone has findings too, without being among those that were read.
+    where = f"in {len(summary.paths_with_findings):,} of {files}"
+    note(f"{findings}{warnings if summary.warnings else ''} {where}, {records} ({elapsed_ms:.0f} ms){hidden}")
+    if output is not None:
+        note(f"written to {output}")
+
+
+class _Progress:
+    """A bar on a terminal for a long run, nothing elsewhere. Shape: entering gives what is told of bytes read."""
+
+    def __init__(self, total: int, jobs: int) -> None:
+        self.bar: Any = None
+        if total >= _PROGRESS_FROM_BYTES and sys.stderr.isatty():
+            import click
+
+            # One share is read here and seen; the others go on beside it at the same pace.
+            self.bar = click.progressbar(length=total // jobs, label="checking", file=sys.stderr)
+
+    def __enter__(self) -> Callable[[int], None] | None:
+        if self.bar is None:
+            return None
+        update: Callable[[int], None] = self.bar.__enter__().update
+        return update
+
+    def __exit__(self, *reason: object) -> None:
+        if self.bar is not None:
+            self.bar.__exit__(*reason)
