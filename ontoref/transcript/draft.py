@@ -55,7 +55,7 @@ def draft(
     words: Words,
     *,
     recorded_at: str,
-    top: str | None = None,
+    top_of: Callable[[str], str | None] = lambda cwd: cwd,
     given: Mapping[str, Any] | None = None,
     own: Sequence[Mapping[str, Any]] = (),
     parent_record: str | None = None,
@@ -63,8 +63,8 @@ def draft(
 ) -> Draft:
     """The InteractionRecord of a session; it holds no text of the session unless redact is given.
 
-    Shape:  events are consumed, then report is complete. top is the folder that paths are relative to
-            (default: the session's cwd); given overrides fields (kind, domain, outcome …); own are records
+    Shape:  events are consumed, then report is complete. top_of gives the folder that paths are relative to,
+            from the session's cwd; given overrides fields (kind, domain, outcome …); own are records
             that the session itself wrote, whose decisions and insights are taken over; redact allows the
             first prompt into the summary and replaces its secrets.
     Units:  the record's id depends on the session and on what is drafted of it, never on the clock.
@@ -72,7 +72,7 @@ def draft(
     """
     seen = observe(events)
     info = report.session
-    top = top or info.cwd
+    top = top_of(info.cwd) if info.cwd else None
     files = _touched(seen, top)
     actions = _actions(seen, words, top)
     ended = _ending(seen, bool(files), words)
@@ -144,8 +144,9 @@ def relative(path: str, top: str | None) -> str | None:
     elif top is not None:
         if ntpath.splitdrive(path)[0]:
             return None
-        place = posixpath.normpath(posixpath.join(top, path))
         base = posixpath.normpath(top).rstrip("/") + "/"
+        # A masked or damaged cwd may be relative itself; then so are the paths below it.
+        place = posixpath.normpath(path if path.startswith(base) else posixpath.join(top, path))
         if not place.startswith(base):
             return None
         rest = place[len(base) :]
