@@ -37,6 +37,7 @@ COMMANDS: dict[str, Entry] = {
             "stats": Entry("Count what sessions hold.", "ontoref.cli.transcript.stats:stats"),
             "events": Entry("Print a session's neutral events.", "ontoref.cli.transcript.events:events"),
             "trace": Entry("Make the trace of a session.", "ontoref.cli.transcript.trace:trace"),
+            "draft": Entry("Draft the record of a session.", "ontoref.cli.transcript.draft:draft"),
             "import": Entry(
                 "Archive transcripts before their agents delete them.", "ontoref.cli.transcript.import_:import_"
             ),

@@ -15,7 +15,7 @@ import orjson
 
 from ontoref.interaction.project import FOLDER
 
-__all__ = ["Drafts", "Place"]
+__all__ = ["Drafts", "Place", "records_of"]
 
 _PLAIN = re.compile("[^A-Za-z0-9._-]")
 _LONGEST_NAME = 100
@@ -90,3 +90,17 @@ class Drafts:
                 os.unlink(aside)
             raise
         return Place(dict(record), path, before.count(b"\n") + 1)
+
+
+def records_of(session_id: str, log: str) -> list[dict[str, Any]]:
+    """Records of one session in a log, in its order; none without the log. Errors: OSError."""
+    if not os.path.isdir(log):
+        return []
+    from ontoref.interaction.logs import log_paths
+    from ontoref.interaction.lookup import matching
+    from ontoref.interaction.moments import order_key
+    from ontoref.interaction.search import Needle
+
+    found = matching([Needle.of_values("session_id", {session_id}, in_array=False)], log_paths([log]))
+    mine = [record for record in found if record.get("session_id") == session_id]
+    return sorted(mine, key=lambda record: (order_key(record.get("recorded_at")), str(record.get("id"))))

@@ -12,7 +12,7 @@ from ontoref.interaction.blocks import shares
 from ontoref.interaction.moments import order_key
 from ontoref.interaction.search import Needle, Search
 
-__all__ = ["Entry", "Found", "NotFound", "look_up"]
+__all__ = ["Entry", "Found", "NotFound", "look_up", "matching"]
 
 
 class NotFound(OntorefError):
@@ -45,7 +45,7 @@ def look_up(wanted: str, paths: Sequence[str]) -> Found:
 
     Errors: NotFound, OSError.
     """
-    starting = _matching([Needle.of_value_start("id", wanted)], paths)
+    starting = matching([Needle.of_value_start("id", wanted)], paths)
     entries = [(d, r) for r in starting for d in _decisions(r) if d.get("id") == wanted]
     if entries:
         ids = {_id(record) for _, record in entries}
@@ -72,7 +72,7 @@ def look_up(wanted: str, paths: Sequence[str]) -> Found:
 def _superseding(ids: set[str], paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Which records supersede the given ones."""
     found: dict[str, tuple[str, ...]] = {}
-    for record in _matching([Needle.of_key("supersedes"), Needle.of_values("supersedes", ids, in_array=True)], paths):
+    for record in matching([Needle.of_key("supersedes"), Needle.of_values("supersedes", ids, in_array=True)], paths):
         named = record.get("supersedes")
         for old in named if isinstance(named, list) else ():
             if old in ids:
@@ -80,7 +80,8 @@ def _superseding(ids: set[str], paths: Sequence[str]) -> dict[str, tuple[str, ..
     return found
 
 
-def _matching(needles: Sequence[Needle | None], paths: Sequence[str]) -> list[dict[str, Any]]:
+def matching(needles: Sequence[Needle | None], paths: Sequence[str]) -> list[dict[str, Any]]:
+    """Records whose line holds every needle; what a needle means exactly is for the caller to check."""
     search = Search([needle for needle in needles if needle is not None])
     found = []
     for _, block in stretches([stretch for share in shares(paths, 1) for stretch in share]):

@@ -57,21 +57,22 @@ def draft(
     recorded_at: str,
     top_of: Callable[[str], str | None] = lambda cwd: cwd,
     given: Mapping[str, Any] | None = None,
-    own: Sequence[Mapping[str, Any]] = (),
+    own_of: Callable[[str], Sequence[Mapping[str, Any]]] = lambda session_id: (),
     parent_record: str | None = None,
     redact: Callable[[str], str] | None = None,
 ) -> Draft:
     """The InteractionRecord of a session; it holds no text of the session unless redact is given.
 
     Shape:  events are consumed, then report is complete. top_of gives the folder that paths are relative to,
-            from the session's cwd; given overrides fields (kind, domain, outcome …); own are records
-            that the session itself wrote, whose decisions and insights are taken over; redact allows the
-            first prompt into the summary and replaces its secrets.
+            from the session's cwd; given overrides fields (kind, domain, outcome …); own_of gives the records
+            that the session itself wrote, by its id: their decisions and insights are taken over; redact
+            allows the first prompt into the summary and replaces its secrets.
     Units:  the record's id depends on the session and on what is drafted of it, never on the clock.
     Source: schemas/interaction.yaml, schemas/tables/drafting.yaml.
     """
     seen = observe(events)
     info = report.session
+    own = own_of(session_id(info))
     top = top_of(info.cwd) if info.cwd else None
     files = _touched(seen, top)
     actions = _actions(seen, words, top)
@@ -112,7 +113,7 @@ def session_id(info: SessionInfo) -> str:
 
 def timestamp(seconds: float | None) -> str | None:
     """RFC 3339 in UTC with milliseconds; None for no time and for one outside the years 1000 to 2999."""
-    if not seconds:
+    if not seconds or seconds < 0:
         return None
     try:
         moment = datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,301 @@
+"""`ontoref transcript draft`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ontoref.cli.output import emit_json, note
+from ontoref.errors import OntorefError, UsageError
+
+if TYPE_CHECKING:
+    from ontoref.cli.transcript.session import Session
+    from ontoref.interaction.check import Checker
+    from ontoref.interaction.finding import Finding
+    from ontoref.transcript.draft import Words
+    from ontoref.transcript.report import Report
+
+
+class DraftFormat(StrEnum):
+    """The forms of the answer."""
+
+    text = "text"
+    json = "json"
+    jsonl = "jsonl"
+
+
+class RefusedDraft(OntorefError):
+    """A draft breaks the vocabulary, so nothing was written."""
+
+    kind = "violations"
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the person asked for."""
+
+    given: dict[str, Any]
+    children: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """One drafted record. Shape: session is the id that its file of drafts is named by."""
+
+    runtime: str
+    session: str
+    record: dict[str, Any]
+
+
+def draft(
+    session: Annotated[str, typer.Argument(metavar="ID|FILE", help="A session or a file; - is stdin.")],
+    runtime: Annotated[str | None, typer.Option(help="The runtime that wrote it.")] = None,
+    children: Annotated[bool, typer.Option("--children", help="Sub-agents' sessions too, as child records.")] = False,
+    edit: Annotated[bool, typer.Option("--edit", help="Open it in $EDITOR first.")] = False,
+    kind: Annotated[str | None, typer.Option(help="The kind of work, instead of a guess.")] = None,
+    domain: Annotated[str | None, typer.Option(help="The domain, instead of a guess.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="How it ended, instead of a guess.")] = None,
+    category: Annotated[str | None, typer.Option(help="What the record is kept for.")] = None,
+    summary: Annotated[str | None, typer.Option(help="What happened, instead of counts.")] = None,
+    schemas: Annotated[str | None, typer.Option(metavar="DIR", help="Folder of vocabulary files.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the record and write nothing.")] = False,
+    form: Annotated[DraftFormat, typer.Option("--format", help="How to print the answer.")] = DraftFormat.text,
+) -> int:
+    """Draft the record of a session from its transcript.
+
+    The draft holds no text of the session. It goes to .ontoref/drafts/, which git does not see; an unchanged
+    session drafts nothing new, a changed one supersedes its last draft.
+
+    \b
+    ontoref transcript draft 7acd37a8 --kind Fix --edit
+    ontoref transcript draft rollout.jsonl --dry-run | jq .actions
+    """
+    from ontoref.cli.transcript.session import open_session
+    from ontoref.interaction.check import Checker
+    from ontoref.interaction.project import find_project
+    from ontoref.vocabulary import load
+
+    project = find_project(os.getcwd())
+    vocabulary = load(schemas, project.root if project.exists else None)
+    words = _words(vocabulary, schemas, project.root if project.exists else None)
+    overrides = {"kind": kind, "domain": domain, "outcome": outcome, "category": category, "summary": summary}
+    given = {name: value for name, value in overrides.items() if value is not None}
+    wanted = Wanted(given, children)
+    if edit and children:
+        raise UsageError("--edit takes one record; leave --children out")
+    log = project.log_folder(project.settings)
+    drafted = list(_draft(open_session(session, runtime), words, wanted, lambda name: _own(log, name, words.origin)))
+    checker = Checker(vocabulary)
+    for one in drafted:
+        _demand(checker, one.record)
+    if dry_run:
+        _print_records(drafted, form)
+        return 0
+    rows = list(_keep(drafted, project.root, checker, edit=edit))
+    if form is DraftFormat.json:
+        emit_json(rows)
+    else:
+        for row in rows:
+            if form is DraftFormat.jsonl:
+                emit_json(row)
+            else:
+                print(f"{row['id']}  {row['path']}:{row['line']}")
+                note(row["status"])
+    return 0
+
+
+def _words(vocabulary: Any, schemas: str | None, root: str | None) -> Words:
+    from ontoref.transcript.draft import Words
+    from ontoref.transcript.tooling import Tooling
+    from ontoref.vocabulary import load_table
+
+    return Words(
+        Tooling.of(load_table("tools", schemas, root)),
+        load_table("runtimes", schemas, root),
+        load_table("drafting", schemas, root),
+        vocabulary.enum("RecordOrigin").by_role("drafted"),
+        vocabulary.digest,
+    )
+
+
+def _draft(
+    session: Session, words: Words, wanted: Wanted, own_of: Callable[[str], list[dict[str, Any]]]
+) -> Iterator[Drafted]:
+    """The draft of a session and, if wanted, of every session below it; a parent before its children."""
+    from datetime import UTC, datetime
+
+    from ontoref.transcript.draft import draft as draft_of
+    from ontoref.transcript.draft import session_id, timestamp
+
+    now = timestamp(datetime.now(UTC).timestamp()) or ""
+    # A session may be joined from two sides, and a damaged index may join it to itself.
+    seen: set[str] = set()
+    waiting: list[tuple[Session, str | None]] = [(session, None)]
+    while waiting:
+        current, parent = waiting.pop(0)
+        transcript = current.read()
+        if not seen:
+            given = wanted.given
+        made = draft_of(
+            transcript.events,
+            transcript.report,
+            words,
+            recorded_at=now,
+            top_of=_top_of,
+            given=given,
+            own_of=own_of,
+            parent_record=parent,
+        )
+        info = transcript.report.session
+        name = f"{info.runtime}:{info.session_id}"
+        if name in seen:
+            continue
+        seen.add(name)
+        if transcript.report.apart:
+            raise UsageError(f"this is no transcript but {transcript.report.apart}", location=current.path)
+        yield Drafted(info.runtime, session_id(info), made.record)
+        # What was given is about the session itself; its children are guessed.
+        given = {}
+        if wanted.children:
+            waiting += [(child, made.record["id"]) for child in _children(current, transcript.report)]
+
+
+def _children(session: Session, report: Report) -> Iterator[Session]:
+    """Sessions that a session delegated to and whose transcript is there."""
+    from dataclasses import replace
+
+    from ontoref.cli.transcript.session import Session
+
+    for child in report.session.children:
+        if session.found is not None and session.found.store and child.session_id:
+            from ontoref.transcript.find import stored
+
+            rows = stored(session.found.runtime, session.found.path)
+            found = next((row for row in rows if row.session_id == child.session_id), None)
+            if found is not None:
+                yield replace(session, found=found)
+        elif session.path is not None and child.path:
+            path = os.path.join(os.path.dirname(session.path), *child.path.split("/"))
+            if os.path.isfile(path):
+                yield Session(path, report.session.runtime)
+
+
+def _top_of(cwd: str) -> str:
+    """The top of the repository around a session's folder, the folder itself where that cannot be seen."""
+    folder = cwd
+    while os.path.isabs(folder) and os.path.isdir(folder):
+        if os.path.exists(os.path.join(folder, ".git")):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return cwd
+
+
+def _demand(checker: Checker, record: dict[str, Any]) -> None:
+    """Errors: RefusedDraft naming what the vocabulary does not allow."""
+    findings = [finding for finding in checker.check_value(record, "draft") if finding.is_error]
+    if findings:
+        raise RefusedDraft(
+            f"the draft breaks the vocabulary:\n{_said(findings)}",
+            hint="mend the options, or schemas/tables/ if the project has its own words",
+        )
+
+
+def _said(findings: list[Finding]) -> str:
+    from ontoref.interaction.report import as_text
+
+    return "\n".join(as_text(finding) for finding in findings)
+
+
+def _keep(drafted: list[Drafted], root: str, checker: Checker, *, edit: bool) -> Iterator[dict[str, Any]]:
+    """Write what is new; a row for each draft. Shape: status is drafted or unchanged."""
+    from ontoref.interaction.drafts import Drafts
+
+    drafts = Drafts(root)
+    for one in drafted:
+        earlier = drafts.of(one.runtime, one.session)
+        current = next((place for place in earlier if place.record.get("id") == one.record["id"]), None)
+        body = one.record if current is None else current.record
+        if edit:
+            body = _edited(body, checker)
+        if current is not None and body == current.record:
+            yield _row(body, os.path.relpath(current.path), current.line_number, "unchanged")
+        else:
+            if current is not None:
+                from ontoref.identifiers import new_ulid
+
+                body = {**body, "id": new_ulid()}
+            if earlier and "supersedes" not in one.record:
+                body = {**body, "supersedes": [earlier[-1].record["id"]]}
+            place = drafts.add(one.runtime, one.session, body)
+            yield _row(body, os.path.relpath(place.path), place.line_number, "drafted")
+
+
+def _row(record: dict[str, Any], path: str, line: int, status: str) -> dict[str, Any]:
+    return {"id": record["id"], "session_id": record["session_id"], "path": path, "line": line, "status": status}
+
+
+def _edited(record: dict[str, Any], checker: Checker) -> dict[str, Any]:
+    """The record as the person leaves it in the editor.
+
+    Errors: UsageError without an editor, RefusedDraft if what comes back is no record; the text is kept then.
+    """
+    import json
+    import shlex
+    import subprocess
+    import tempfile
+
+    import orjson
+
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise UsageError("no editor is set", hint="export EDITOR=vi")
+    handle, path = tempfile.mkstemp(suffix=".json", prefix="ontoref-draft-")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    if subprocess.call([*shlex.split(editor), path]) != 0:
+        raise UsageError(f"the editor failed; the draft is in {path}")
+    with open(path, "rb") as back:
+        text = back.read()
+    try:
+        changed = orjson.loads(text)
+        findings = [finding for finding in checker.check_value(changed, path) if finding.is_error]
+        said = _said(findings)
+    except ValueError as error:
+        changed, said = None, f"no JSON: {error}"
+    if said or not isinstance(changed, dict):
+        raise RefusedDraft(
+            f"what came back is no record:\n{said}", hint=f"nothing was written; your text is kept in {path}"
+        )
+    os.unlink(path)
+    return changed
+
+
+def _own(log: str, session_id: str, drafted: str) -> list[dict[str, Any]]:
+    """Records of the log that the session itself wrote, that is: all of it that are no drafts."""
+    from ontoref.interaction.drafts import records_of
+
+    return [record for record in records_of(session_id, log) if record.get("origin") != drafted]
+
+
+def _print_records(drafted: list[Drafted], form: DraftFormat) -> None:
+    """The records themselves: one as one object, several as a list."""
+    if form is DraftFormat.text:
+        import json
+
+        for one in drafted:
+            sys.stdout.write(json.dumps(one.record, indent=2, ensure_ascii=False) + "\n")
+    elif form is DraftFormat.jsonl:
+        for one in drafted:
+            emit_json(one.record)
+    else:
+        emit_json([one.record for one in drafted] if len(drafted) != 1 else drafted[0].record)
