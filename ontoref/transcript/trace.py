@@ -13,6 +13,7 @@ __all__ = ["Conversation", "compact", "events_trace", "openclaw_trace", "result_
 
 _CALLS = frozenset({"toolCall", "tool_use"})
 _RESULTS = frozenset({"toolResult", "tool_result"})
+_BESIDE = frozenset({"context", "interrupt", "startup"})
 
 
 class Conversation:
@@ -117,16 +118,18 @@ def events_trace(events: Iterable[ReplayEvent]) -> dict[str, Any] | None:
     """The trace of any runtime's events, or None if no user said anything.
 
     Shape: as `openclaw_trace`. A sub-agent's prompt inside its parent's file is part of the conversation, and
-           never the question.
+           never the question; what a runtime put in beside the person's words is so only where nothing else is.
     """
     conversation = Conversation()
+    fallback = ""
     for event in events:
         kind, payload = event.kind, event.payload
         if kind == e.LLM_CALL:
             text = _text(payload.get("text"))
             conversation.user(text)
-            if event.parent_span_id is None:
+            if event.parent_span_id is None and payload.get("origin") not in _BESIDE:
                 conversation.ask(text)
+            fallback = fallback or (text if text.strip() else "")
         elif kind == e.THINKING:
             conversation.thinking(_text(payload.get("text")))
         elif kind == e.LLM_RESPONSE:
@@ -140,6 +143,7 @@ def events_trace(events: Iterable[ReplayEvent]) -> dict[str, Any] | None:
             marked = payload.get("is_error") is True
             conversation.result(_text(payload.get("tool_use_id")), name, result_text(payload), marked=marked)
         conversation.spent(_total(payload.get("tokens")))
+    conversation.ask(fallback)
     return conversation.trace()
 
 

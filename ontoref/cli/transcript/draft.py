@@ -171,12 +171,17 @@ def _children(session: Session, report: Report) -> Iterator[Session]:
     """Sessions that a session delegated to and whose transcript is there."""
     from dataclasses import replace
 
-    from ontoref.cli.transcript.session import Session
+    from ontoref.cli.transcript.session import Session, open_session
+    from ontoref.transcript.find import UnknownSession, stored
 
     for child in report.session.children:
-        if session.found is not None and session.found.store and child.session_id:
-            from ontoref.transcript.find import stored
-
+        if session.archived is not None:
+            if child.session_id is not None:
+                try:
+                    yield open_session(f"{report.session.runtime}:{child.session_id}")
+                except UnknownSession:
+                    continue
+        elif session.found is not None and session.found.store and child.session_id:
             rows = stored(session.found.runtime, session.found.path)
             found = next((row for row in rows if row.session_id == child.session_id), None)
             if found is not None:
