@@ -11,6 +11,7 @@ from ontoref.transcript.event import ReplayEvent
 
 __all__ = ["Call", "Moment", "Observed", "observe"]
 
+_LONGEST = 4000
 _DENIED = frozenset({"denied", "timeout"})
 _STOPPED = frozenset({"aborted", "interrupted", "cancelled"})
 
@@ -179,7 +180,13 @@ class _Observer:
 
 
 def _small(given: Any) -> Any:
-    """What a draft looks at of a call's arguments; the rest, which may be a whole file, is let go."""
+    """What a draft looks at of a call's arguments: short texts. The rest, which may be a whole file, is let go."""
     if isinstance(given, dict):
-        return {key: value for key, value in given.items() if not isinstance(value, str) or len(value) <= 4000}
-    return given[:4000] if isinstance(given, str) else None
+        return {key: value for key, value in given.items() if _is_short(value)}
+    return given[:_LONGEST] if isinstance(given, str) else None
+
+
+def _is_short(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) < 100 and all(isinstance(word, str) and len(word) <= _LONGEST for word in value)
+    return isinstance(value, str) and len(value) <= _LONGEST

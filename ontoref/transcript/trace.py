@@ -13,7 +13,8 @@ __all__ = ["Conversation", "compact", "events_trace", "openclaw_trace", "result_
 
 _CALLS = frozenset({"toolCall", "tool_use"})
 _RESULTS = frozenset({"toolResult", "tool_result"})
-_BESIDE = frozenset({"context", "interrupt", "startup"})
+# What Claude Code itself puts under role user. OpenClaw's injected users do count: a trace follows its rules.
+_BESIDE = frozenset({"context", "interrupt"})
 
 
 class Conversation:
