@@ -6,13 +6,12 @@ Format: docs/transcripts.md. A row holds the same envelope as a line of the olde
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from ontoref.errors import MissingExtra
+from ontoref.transcript.live_database import LiveDatabase
 from ontoref.transcript.native import parse, seconds
 from ontoref.transcript.opencode_store import Stored
 from ontoref.transcript.source import Folder, SideFiles, TranscriptError
@@ -24,14 +23,13 @@ _BATCH_ROWS = 200
 # A row can be tens of megabytes; two hundred of those shall not stand in memory at once.
 _BATCH_BYTES = 8 << 20
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_TRIES = 5
 _HAS_TABLE = "select 1 from sqlite_master where type = 'table' and name = ?"
 
 
 def recognises(path: str) -> bool:
     """Whether a database has OpenClaw's transcripts."""
     try:
-        with closing(_Reading(path)) as reading:
+        with closing(LiveDatabase(path)) as reading:
             return bool(reading.rows(_HAS_TABLE, TABLE))
     except TranscriptError:
         return False
@@ -42,7 +40,7 @@ def sessions(path: str) -> list[Stored]:
 
     Errors: TranscriptError if it cannot be read.
     """
-    with closing(_Reading(path)) as reading:
+    with closing(LiveDatabase(path)) as reading:
         if not reading.rows(_HAS_TABLE, TABLE):
             return []
         totals = (
@@ -77,7 +75,7 @@ def lines(path: str, session_id: str, *, wait: Callable[[], bool] | None = None)
     Errors: TranscriptError if the database cannot be read or has no such session, MissingExtra for a packed row
             without the binding.
     """
-    with closing(_Reading(path)) as reading:
+    with closing(LiveDatabase(path)) as reading:
         last: Any = None
         while True:
             # The sizes first: they are in the row's head, and tell how many rows to take at once.
@@ -124,61 +122,6 @@ def name_of(path: str, session_id: str) -> str:
     """The name that the session's file would have had."""
     folder = os.path.dirname(os.path.dirname(path)).replace(os.sep, "/")
     return f"{folder}/sessions/{session_id}.jsonl"
-
-
-class _Reading:
-    """A connection that never writes and never keeps its owner waiting.
-
-    Each question is a read transaction of its own. Without a write-ahead log beside it nobody has the file
-    open, and it is read as immutable, which needs no right to write in its folder; should its owner come
-    meanwhile, the file's stat tells, and the question is asked again through the log.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._immutable = False
-        self._stat: tuple[int, int, int] | None = None
-        self._database: sqlite3.Connection | None = None
-
-    def rows(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Answer of one question, whole. Errors: TranscriptError."""
-        for attempt in range(_TRIES):
-            try:
-                found = self._open().execute(question, values).fetchall()
-            except sqlite3.Error as error:
-                # A file that changes under an immutable connection may look damaged.
-                if self._undisturbed() or attempt == _TRIES - 1:
-                    raise TranscriptError(f"the database cannot be read: {error}", location=self._path) from None
-            else:
-                if self._undisturbed():
-                    return found
-            self.close()
-        raise TranscriptError("the database changes faster than it can be read", location=self._path)
-
-    def _open(self) -> sqlite3.Connection:
-        if self._database is None:
-            address = Path(os.path.abspath(self._path)).as_uri() + "?mode=ro"
-            self._immutable = not os.path.exists(self._path + "-wal")
-            self._stat = self._look()
-            if self._immutable:
-                address += "&immutable=1"
-            self._database = sqlite3.connect(address, uri=True, timeout=5, isolation_level=None)
-        return self._database
-
-    def _look(self) -> tuple[int, int, int] | None:
-        try:
-            found = os.stat(self._path)
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
-
-    def _undisturbed(self) -> bool:
-        return not self._immutable or (self._stat == self._look() and not os.path.exists(self._path + "-wal"))
-
-    def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
 
 
 def _unpacked(content: Any) -> bytes:

@@ -181,3 +181,26 @@ def test_a_database_is_read_one_session_at_a_time(app: App, home: Path) -> None:
     assert "#ses_" in both.err
     assert app("transcript", "trace", f"{database}#ses_2", "--format", "json").out == by_id.out
     assert not database.with_name("opencode.db-shm").exists()
+
+
+def test_a_database_is_read_while_its_owner_writes(app: App, tmp_path: Path) -> None:
+    database = opencode_database(tmp_path / "opencode.db", "ses_1")
+    owner = sqlite3.connect(database)
+    owner.execute("pragma journal_mode = wal")
+    owner.execute("begin immediate")
+    owner.execute("insert into message values('m9', 'ses_1', 1, 1, '{}')")
+    shown = app("transcript", "trace", database, "--format", "json")
+    owner.commit()
+    owner.close()
+    assert json.loads(shown.out)["answer"] == "made"
+
+
+@pytest.mark.parametrize("content", [b"SQLite format 3\x00 and then nothing", b"", b"no database at all\n"])
+def test_a_damaged_database_is_told(app: App, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "opencode.db"
+    path.write_bytes(content)
+    done = app("transcript", "show", path)
+    assert done.code == 2
+    assert str(path) in done.err
+    assert "Traceback" not in done.err
+    assert json.loads(app("transcript", "find", "--root", tmp_path, "--format", "json").out) == []
