@@ -81,4 +81,13 @@ COMMANDS: dict[str, Entry] = {
             "reset": Entry("Delete the whole archive.", "ontoref.cli.state.reset:reset"),
         },
     ),
+    "backup": Entry(
+        "Save local state into one archive, and bring it back.",
+        commands={
+            "create": Entry("Write all local state into one verified archive.", "ontoref.cli.backup.create:create"),
+            "verify": Entry("Check a backup.", "ontoref.cli.backup.verify:verify"),
+            "list": Entry("List the backups that were made.", "ontoref.cli.backup.listing:listing"),
+            "restore": Entry("Replace local state by a backup.", "ontoref.cli.backup.restore:restore"),
+        },
+    ),
 }

@@ -19,7 +19,18 @@ from typing import Any, Literal, TypeVar
 from ontoref import __version__
 from ontoref.state.errors import DatabaseRefused, DatabaseUnusable, StateError
 
-__all__ = ["SCHEMA_VERSION", "Database", "Role", "companions", "now_ms", "open_reader", "open_writer"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Database",
+    "Role",
+    "companions",
+    "make_private_dirs",
+    "now_ms",
+    "open_reader",
+    "open_writer",
+    "schema_text",
+    "told",
+]
 
 Role = Literal["global", "agent"]
 T = TypeVar("T")
@@ -75,17 +86,17 @@ class Database:
 
     def execute(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> sqlite3.Cursor:
         """Run one statement."""
-        with _told(self.path):
+        with told(self.path):
             return self.connection.execute(sql, values)
 
     def all(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of a query."""
-        with _told(self.path):
+        with told(self.path):
             return self.connection.execute(sql, values).fetchall()
 
     def one(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> tuple[Any, ...] | None:
         """The first row of a query, or None."""
-        with _told(self.path):
+        with told(self.path):
             row: tuple[Any, ...] | None = self.connection.execute(sql, values).fetchone()
             return row
 
@@ -171,7 +182,7 @@ def open_writer(path: str, role: Role, agent_id: str | None = None) -> Database:
     """
     if not os.path.exists(path):
         _make(path, role, agent_id)
-    with _told(path):
+    with told(path):
         connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None)
     database = Database(connection, path, role, agent_id, read_only=False)
     try:
@@ -208,7 +219,7 @@ def schema_text(role: Role) -> str:
 
 def _connect_read_only(path: str) -> sqlite3.Connection:
     uri = "file:" + _uri_path(path) + "?mode=ro"
-    with _told(path):
+    with told(path):
         connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_MS / 1000, isolation_level=None)
         try:
             connection.execute("PRAGMA schema_version").fetchone()
@@ -280,7 +291,7 @@ def _make(path: str, role: Role, agent_id: str | None) -> None:
     aside = os.path.join(folder, f".making-{os.getpid()}-{os.urandom(4).hex()}.tmp")
     os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        with _told(path):
+        with told(path):
             connection = sqlite3.connect(aside, isolation_level=None)
             try:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -296,6 +307,7 @@ def _make(path: str, role: Role, agent_id: str | None) -> None:
                 connection.execute("COMMIT")
             finally:
                 connection.close()
+        _discard_orphans(path)
         try:
             os.link(aside, path)
         except FileExistsError:
@@ -309,6 +321,28 @@ def _make(path: str, role: Role, agent_id: str | None) -> None:
         for leftover in (aside, *companions(aside)):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(leftover)
+
+
+def _discard_orphans(path: str) -> None:
+    """Take away -wal and -shm files whose database is gone: SQLite would play them into the new one.
+
+    Another process may make the database at the same moment, and then such files are live. Only those that
+    were there before the database was seen missing are orphans, and a file number tells them apart.
+    """
+    seen = {}
+    for companion in companions(path):
+        with contextlib.suppress(FileNotFoundError):
+            seen[companion] = os.stat(companion).st_ino
+    if not seen or os.path.exists(path):
+        return
+    for companion, number in seen.items():
+        name = f"{companion}.orphan-{os.getpid()}.tmp"
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(companion, name)
+            if os.stat(name).st_ino == number:
+                os.unlink(name)
+            else:
+                os.rename(name, companion)
 
 
 def make_private_dirs(folder: str) -> None:
@@ -331,7 +365,7 @@ def _tighten(path: str) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: str) -> Iterator[None]:
+def told(path: str) -> Iterator[None]:
     """SQLite's errors as ours, with the file's name and what to do."""
     try:
         yield
