@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ontoref.errors import UsageError
+from ontoref.identifiers import new_ulid
 from ontoref.state import leases, registry, snapshot
 from ontoref.state.backup.create import create
 from ontoref.state.backup.manifest import Asset, Manifest
@@ -100,7 +101,7 @@ def _rollback(state: State, now: datetime) -> str:
     """An archive of what is there."""
     make_private_dirs(state.layout.safety_archives)
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    path = os.path.join(state.layout.safety_archives, f"{stamp}-before-restore.tar.gz")
+    path = os.path.join(state.layout.safety_archives, f"{stamp}-{new_ulid()[-6:].lower()}-before-restore.tar.gz")
     return create(state, path, now, safety=True).path
 
 
