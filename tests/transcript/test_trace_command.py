@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,16 @@ def test_events_and_raw_lines_of_openclaw_give_the_same_conversation() -> None:
         assert made["question"] == raw["question"]
         assert made["answer"].strip() == raw["answer"].strip()
         assert made["reasoning"].replace(":error]", "]") == raw["reasoning"].replace(":error]", "]")
+
+
+def test_a_database_of_openclaw_gives_the_trace_of_its_file(app: App, tmp_path: Path) -> None:
+    path = tmp_path / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as database:
+        database.execute("create table transcript_events(session_id text, seq integer, event_json, created_at integer)")
+        for number, line in enumerate(WHOLE.read_text().splitlines()):
+            database.execute("insert into transcript_events values('s-1', ?, ?, 1)", (number, line))
+    database.close()
+    done = app("transcript", "trace", path, "--format", "json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == json.loads((CASES / "every-block.trace.json").read_text())

@@ -48,6 +48,16 @@ class Session:
         runtime = self.runtime or detect(head_of("-", self.lines), "-")
         return read_source(Source("-", self.lines, Memory()), runtime)
 
+    def raw(self) -> Iterable[bytes]:
+        """Its lines as its runtime wrote them. Errors: as `read`."""
+        from ontoref.transcript.find import STORES
+        from ontoref.transcript.source import lines_of
+
+        if self.found is not None and self.found.store:
+            rows = STORES[self.found.runtime].lines(self.found.path, self.found.session_id)
+            return (row for row in rows if row is not None)
+        return self.lines if self.path is None else lines_of(self.path)
+
 
 def find_sessions(runtimes: list[str] | None = None, root: str | None = None, *, children: bool = False) -> list[Found]:
     """Sessions on this machine, newest first. Errors: UsageError for a runtime or a folder that is none."""

@@ -180,13 +180,12 @@ def _raw(session: Session, runtime: str | None) -> tuple[dict[str, Any] | None, 
 
     A file that no reader claims may still hold such events: lines of a few fields, or none that is whole.
     """
-    from ontoref.transcript.source import lines_of
     from ontoref.transcript.steps import load_lines
     from ontoref.transcript.trace import openclaw_trace
 
-    if runtime not in (None, "openclaw") or (session.found is not None and session.found.store):
+    if runtime not in (None, "openclaw"):
         return None
-    loaded = load_lines(lines_of(session.path) if session.path is not None else session.lines)
+    loaded = load_lines(session.raw())
     if runtime is None and loaded.events and not any(_is_raw(event) for event in loaded.events):
         return None
     return openclaw_trace(loaded.events), loaded.bad
