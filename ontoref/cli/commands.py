@@ -15,6 +15,7 @@ COMMANDS: dict[str, Entry] = {
     "interaction": Entry(
         "Record, check and query what sessions decided and did.",
         commands={
+            "record": Entry("Add a record to the log.", "ontoref.cli.interaction.record:record"),
             "validate": Entry("Check records.", "ontoref.cli.interaction.validate:validate"),
             "records": Entry("List records.", "ontoref.cli.interaction.records:records"),
             "decisions": Entry(

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 __all__ = ["Entry", "build"]
 
@@ -42,13 +42,27 @@ class LazyGroup(TyperGroup):
                 formatter.write_dl(rows)
 
 
+class LeafCommand(TyperCommand):
+    """A command; an option whose metavar stands in brackets (`[REV]`) may stand without its value, which is then ""."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        lax = {n for p in self.params if str(getattr(p, "metavar", "") or "").startswith("[") for n in p.opts}
+        words: list[str] = []
+        for place, word in enumerate(args):
+            bare = word in lax and (place + 1 == len(args) or args[place + 1].startswith("-"))
+            words.append(f"{word}=" if bare else word)
+        return super().parse_args(ctx, words)
+
+
 def build(name: str, entry: Entry, **settings: Any) -> click.Command:
     """The click command of an entry. A leaf's function is imported here and nowhere earlier."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
     if entry.target:
         module_name, _, function_name = entry.target.partition(":")
         function = getattr(importlib.import_module(module_name), function_name)
-        app.command(name, context_settings={"help_option_names": ["-h", "--help"]}, **settings)(function)
+        app.command(name, cls=LeafCommand, context_settings={"help_option_names": ["-h", "--help"]}, **settings)(
+            function
+        )
         return typer.main.get_command(app)
     app.callback(
         cls=LazyGroup,
