@@ -427,3 +427,34 @@ def test_children_are_records_below_their_parent(app: App, tmp_path: Path) -> No
     parent, child = json.loads(shown.out)
     assert child["parent_record"] == parent["id"]
     assert child["session_id"] == "c:agent-ag1"
+
+
+def test_decisions_that_the_session_recorded_are_in_its_draft(app: App, session: Path) -> None:
+    decision = {"id": "keep-it", "reversible": True, "adr_candidate": True, "rationale": "Because."}
+    own = drafted(ASKED, ANSWER) | {
+        "decisions": [decision],
+        "origin": VOCABULARY.enum("RecordOrigin").by_role("emitted"),
+    }
+    draft_of_it = drafted(ASKED, ANSWER) | {"decisions": [decision | {"id": "not-this"}]}
+    other = own | {"session_id": "s-2", "decisions": [decision | {"id": "nor-this"}]}
+    log = app.folder / ".ontoref" / "interactions" / "2026" / "05" / "x.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in (own, draft_of_it, other)))
+    shown = app("transcript", "draft", session, "--runtime", "openclaw", "--dry-run", "--format", "json")
+    assert shown.code == 0, shown.err
+    assert json.loads(shown.out)["decisions"] == [decision]
+
+
+def test_an_index_cannot_name_a_child_outside_its_folder(app: App, tmp_path: Path) -> None:
+    folder = tmp_path / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    (tmp_path / "agents" / "secret.jsonl").write_bytes(HEADER + ASKED)
+    key = "agent:main:subagent:u"
+    (folder / "sessions.json").write_text(json.dumps({key: {"sessionId": "../../secret"}}))
+    spawned = done("1", details={"status": "accepted", "childSessionKey": key, "runId": "r"})
+    (folder / "s-1.jsonl").write_bytes(
+        HEADER + ASKED + said("assistant", call("1", "sessions_spawn", task="t")) + spawned
+    )
+    shown = app("transcript", "draft", folder / "s-1.jsonl", "--children", "--dry-run", "--format", "jsonl")
+    assert shown.code == 0, shown.err
+    assert len(shown.out.splitlines()) == 1

@@ -187,8 +187,10 @@ def _children(session: Session, report: Report) -> Iterator[Session]:
             if found is not None:
                 yield replace(session, found=found)
         elif session.path is not None and child.path:
-            path = os.path.join(os.path.dirname(session.path), *child.path.split("/"))
-            if os.path.isfile(path):
+            folder = os.path.realpath(os.path.dirname(session.path))
+            path = os.path.realpath(os.path.join(folder, *child.path.split("/")))
+            # The name comes from a transcript or an index, so it may point anywhere.
+            if os.path.isfile(path) and path.startswith(folder + os.sep):
                 yield Session(path, report.session.runtime)
 
 
