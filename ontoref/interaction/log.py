@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ontoref.errors import OntorefError
@@ -18,15 +21,24 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 _RESERVED = frozenset(
     ["CON", "PRN", "AUX", "NUL", *(f"COM{n}" for n in range(1, 10)), *(f"LPT{n}" for n in range(1, 10))]
 )
-# Where a writer on Windows locks: no reader ever comes there, since a lock keeps readers out of the bytes it covers.
-_FAR = 1 << 62
+# Where a writer on Windows locks: a lock there keeps readers out of the bytes it covers, and no reader comes so far.
+# The C library takes a lock's place for 32 bits.
+_FAR = (1 << 31) - 2
+# What a file system answers that cannot sync a folder, or lets nobody open one.
+_NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM})
 _TRIES = 3
+# Month, year, log, `.ontoref` and the project's top: a new file is safe once all of them know it.
+_LEVELS = 5
 
 
 class LogError(OntorefError):
     """A record cannot be added; the log is as it was."""
 
     kind = "log"
+
+
+class _Replaced(Exception):
+    """The file that was written is no longer the one at its path."""
 
 
 class Written(NamedTuple):
@@ -70,29 +82,56 @@ def _encoded(session_id: str, longest: int) -> str:
     return name
 
 
-def append(folder: str, path: str, lines: Sequence[bytes], *, lock_timeout_s: float = 30.0) -> list[Written]:
+def append(
+    folder: str,
+    path: str,
+    lines: Sequence[bytes],
+    *,
+    lock_timeout_s: float = 30.0,
+    guard: Callable[[str], None] | None = None,
+) -> list[Written]:
     """Add lines to a file of the log: all of them or none, on disk when this returns.
 
-    Shape:  path is relative to folder; lines come without newlines. The answer has one place a line.
-    Errors: LogError, and then the file is as it was.
+    Shape:  path is relative to folder; lines come without newlines. The answer has one place a line. guard is
+            called with the file's path once it is locked, and may raise to leave it as it is.
+    Errors: LogError, and then the file is as it was, a file and folders made for it gone again.
     """
     target = _inside(folder, path)
-    created = _make_folders(os.path.dirname(target))
     data = b"".join(line + b"\n" for line in lines)
-    descriptor = _open_locked(target, lock_timeout_s)
+    for _ in range(_TRIES):
+        made = _make_folders(os.path.dirname(target))
+        try:
+            first = _append_once(target, data, lock_timeout_s, guard)
+        except _Replaced:
+            # git put another file there, or somebody removed the folder: what we wrote went with the old one.
+            continue
+        except BaseException as error:
+            _unmake_folders(made)
+            if isinstance(error, OSError):
+                raise LogError(f"the log cannot be written: {error.strerror}", location=target) from None
+            raise
+        return [Written(target, first + number) for number in range(len(lines))]
+    raise LogError("the file is replaced again and again", location=target)
+
+
+def _append_once(target: str, data: bytes, timeout_s: float, guard: Callable[[str], None] | None) -> int:
+    """Write data under the lock; the number of its first line. Errors: LogError, OSError, _Replaced."""
+    descriptor = _open_locked(target, timeout_s)
+    fresh = False
     try:
         fresh = os.fstat(descriptor).st_size == 0
-        offset = _write(descriptor, target, data)
-        first = _newlines(target, offset) + 1
-    except OSError as error:
-        raise LogError(f"the log cannot be written: {error.strerror}", location=target) from None
+        if guard is not None:
+            guard(target)
+        offset = _write(descriptor, target, data, fresh)
+        return _newlines(descriptor, offset) + 1
+    except BaseException:
+        # Still locked: who waits for the lock looks again whether its file is the one at the path.
+        if fresh and os.fstat(descriptor).st_size == 0 and _same_file(descriptor, target):
+            with suppress(OSError):
+                os.unlink(target)
+        raise
     finally:
         os.close(descriptor)
-    if fresh:
-        created = [os.path.dirname(target), *created]
-    for name in created:
-        _sync_folder(name)
-    return [Written(target, first + number) for number in range(len(lines))]
 
 
 def find(paths: Sequence[str], identity: str) -> Iterator[tuple[Written, dict[str, Any]]]:
@@ -116,7 +155,7 @@ def find(paths: Sequence[str], identity: str) -> Iterator[tuple[Written, dict[st
                     except ValueError:
                         record = None
                     if isinstance(record, dict) and record.get("id") == identity:
-                        yield Written(path, _newlines(path, start) + 1), record
+                        yield Written(path, _newlines(file.fileno(), start) + 1), record
                     position = -1 if stop < 0 else view.find(needle, stop)
 
 
@@ -126,43 +165,62 @@ def _inside(folder: str, path: str) -> str:
     target = os.path.join(top, path)
     if os.path.realpath(target) != target or not target.startswith(top + os.sep):
         raise LogError(
-            "the file would lie outside the log", location=target, hint="a link leads out of the log: remove it"
+            "the file lies behind a link, perhaps outside the log",
+            location=target,
+            hint="remove the link; config.yaml may place the whole log elsewhere (log: PATH)",
         )
     return target
 
 
 def _make_folders(folder: str) -> list[str]:
-    """Make a folder and those above it; the parents of those that were made, which have to be synced."""
+    """Make a folder and those above it; those that were made, the deepest first."""
     missing = []
     current = folder
     while not os.path.isdir(current):
-        missing.append(os.path.dirname(current))
+        missing.append(current)
         current = os.path.dirname(current)
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
+        _unmake_folders(missing)
         raise LogError(
             f"the log's folder cannot be made: {error.strerror}",
             location=folder,
-            hint="something else stands in its way",
+            hint="a folder that can be written is needed there",
         ) from None
     return missing
 
 
+def _unmake_folders(made: Sequence[str]) -> None:
+    """Take back folders of ours that nobody uses yet."""
+    for folder in made:
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
 def _open_locked(target: str, timeout_s: float) -> int:
-    """A descriptor for appending, locked. Errors: LogError."""
+    """A descriptor for appending, locked. Errors: LogError, _Replaced if the file's folder has gone."""
     deadline = time.monotonic() + timeout_s
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    for name in ("O_CLOEXEC", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"):
+        flags |= getattr(os, name, 0)
     while True:
         try:
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-            descriptor = os.open(target, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+            descriptor = os.open(target, flags, 0o666)
+        except FileNotFoundError:
+            raise _Replaced from None
         except OSError as error:
             raise LogError(f"the log cannot be opened: {error.strerror}", location=target) from None
         try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise LogError("the log cannot be opened: it is no regular file", location=target)
             _lock(descriptor, deadline, target, timeout_s)
             # While we waited the file may have been removed, or another put in its place.
             if _same_file(descriptor, target):
                 return descriptor
+        except OSError as error:
+            os.close(descriptor)
+            raise LogError(f"the log cannot be locked: {error.strerror}", location=target) from None
         except BaseException:
             os.close(descriptor)
             raise
@@ -174,7 +232,7 @@ def _open_locked(target: str, timeout_s: float) -> int:
 def _same_file(descriptor: int, target: str) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(target))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 
@@ -200,7 +258,9 @@ if sys.platform == "win32":
         try:
             os.lseek(descriptor, _FAR, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EDEADLOCK):
+                raise
             return False
         finally:
             os.lseek(descriptor, position, os.SEEK_SET)
@@ -226,18 +286,22 @@ else:
         return True
 
     def _sync_folder(folder: str) -> None:
-        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
-        except OSError:
-            # Some file systems have no such thing as syncing a directory.
-            return
-        finally:
-            os.close(descriptor)
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER_SYNC:
+                raise
 
 
-def _write(descriptor: int, target: str, data: bytes) -> int:
-    """Write and sync; the offset at which data begins. Errors: OSError, LogError, the file being as it was."""
+def _write(descriptor: int, target: str, data: bytes, fresh: bool) -> int:
+    """Write and sync; the offset at which data begins.
+
+    Errors: OSError or LogError, the file being as it was; _Replaced if it is no longer the one at its path.
+    """
     for _ in range(_TRIES):
         start = os.fstat(descriptor).st_size
         # A writer may have died within its line. Its torn line stays, alone, for `validate` to report.
@@ -252,9 +316,13 @@ def _write(descriptor: int, target: str, data: bytes) -> int:
             )
         try:
             _sync(descriptor)
+            if fresh:
+                _sync_folders(os.path.dirname(target))
         except OSError as error:
             _undo(descriptor, start, start + count)
             raise LogError(f"the log could not be brought to disk: {error.strerror}", location=target) from None
+        if not _same_file(descriptor, target):
+            raise _Replaced
         offset = end - len(data)
         # Who appends without a lock may have come between our look and our write. Looking again settles it.
         before = _pread(descriptor, 1, offset - 1) if offset else b"\n"
@@ -265,10 +333,18 @@ def _write(descriptor: int, target: str, data: bytes) -> int:
 
 def _undo(descriptor: int, start: int, expected: int) -> None:
     """Take back what was written, unless somebody has written after it; then end the torn line."""
-    if os.fstat(descriptor).st_size == expected:
-        os.ftruncate(descriptor, start)
-    else:
-        os.write(descriptor, b"\n")
+    with suppress(OSError):
+        if os.fstat(descriptor).st_size == expected:
+            os.ftruncate(descriptor, start)
+        else:
+            os.write(descriptor, b"\n")
+
+
+def _sync_folders(folder: str) -> None:
+    """Sync a new file's folder and those above it: others may have made them a moment ago and not synced yet."""
+    for _ in range(_LEVELS):
+        _sync_folder(folder)
+        folder = os.path.dirname(folder)
 
 
 def _sync(descriptor: int) -> None:
@@ -284,14 +360,13 @@ def _sync(descriptor: int) -> None:
     os.fsync(descriptor)
 
 
-def _newlines(path: str, stop: int) -> int:
+def _newlines(descriptor: int, stop: int) -> int:
     """How many newlines stand before an offset."""
-    count = 0
-    with open(path, "rb", buffering=0) as file:
-        while stop > 0:
-            piece = file.read(min(stop, 1 << 20))
-            if not piece:
-                break
-            count += piece.count(b"\n")
-            stop -= len(piece)
+    count = offset = 0
+    while offset < stop:
+        piece = _pread(descriptor, min(stop - offset, 1 << 20), offset)
+        if not piece:
+            break
+        count += piece.count(b"\n")
+        offset += len(piece)
     return count
