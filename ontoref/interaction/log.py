@@ -74,7 +74,7 @@ def _encoded(session_id: str, longest: int) -> str:
     """Untrusted text as part of a file name that every system takes."""
     raw = session_id.encode("utf-8", "surrogatepass")
     name = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
-    if name[0] == "." or name.partition(".")[0].upper() in _RESERVED:
+    if name[0] in ".-" or name.partition(".")[0].upper() in _RESERVED:
         name = f"%{ord(name[0]):02X}{name[1:]}"
     if len(name) > longest:
         # Cut, and told apart from others that begin alike.
