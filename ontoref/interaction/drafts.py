@@ -5,20 +5,18 @@ They lie in `.ontoref/drafts/`, which git does not see.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
+from ontoref.interaction.log import append, file_name
 from ontoref.interaction.project import FOLDER
 
 __all__ = ["Drafts", "Place", "records_of"]
 
-_PLAIN = re.compile("[^A-Za-z0-9._-]")
-_LONGEST_NAME = 100
+_LONGEST_NAME = 94
 
 
 class Place(NamedTuple):
@@ -35,19 +33,13 @@ class Drafts:
     def __init__(self, root: str) -> None:
         self.folder = os.path.join(root, FOLDER, "drafts")
 
-    def path(self, runtime: str, session_id: str) -> str:
-        """The file of one session. A session id is untrusted: what a file name cannot hold is encoded."""
-        name = _PLAIN.sub(
-            lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace")),
-            f"{runtime}-{session_id}",
-        )
-        if len(name) > _LONGEST_NAME:
-            name = f"{name[: _LONGEST_NAME - 17]}~{hashlib.sha256(name.encode()).hexdigest()[:16]}"
-        return os.path.join(self.folder, f"{name}.jsonl")
+    def name(self, runtime: str, session_id: str) -> str:
+        """The file of one session, below the folder."""
+        return file_name(f"{runtime}-{session_id}", _LONGEST_NAME) + ".jsonl"
 
     def of(self, runtime: str, session_id: str) -> list[Place]:
         """Every draft of a session, the one that counts last. Lines that are no record are left out."""
-        path = self.path(runtime, session_id)
+        path = os.path.join(self.folder, self.name(runtime, session_id))
         try:
             with open(path, "rb") as file:
                 lines = file.read().split(b"\n")
@@ -64,32 +56,14 @@ class Drafts:
         return found
 
     def add(self, runtime: str, session_id: str, record: Mapping[str, Any]) -> Place:
-        """Append one draft, whole or not at all. Errors: OSError."""
-        path = self.path(runtime, session_id)
-        if not os.path.isdir(self.folder):
-            os.makedirs(self.folder, exist_ok=True)
+        """Append one draft, whole or not at all. Errors: LogError, OSError."""
+        os.makedirs(self.folder, exist_ok=True)
         ignore = os.path.join(self.folder, ".gitignore")
         if not os.path.exists(ignore):
             with open(ignore, "w", encoding="utf-8") as file:
                 file.write("*\n")
-        before = b""
-        if os.path.exists(path):
-            with open(path, "rb") as old:
-                before = old.read()
-            if before and not before.endswith(b"\n"):
-                before += b"\n"
-        aside = f"{path}.{os.getpid()}.tmp"
-        try:
-            with open(aside, "wb") as new:
-                new.write(before + orjson.dumps(record) + b"\n")
-                new.flush()
-                os.fsync(new.fileno())
-            os.replace(aside, path)
-        except OSError:
-            if os.path.exists(aside):
-                os.unlink(aside)
-            raise
-        return Place(dict(record), path, before.count(b"\n") + 1)
+        (written,) = append(self.folder, self.name(runtime, session_id), [orjson.dumps(record)])
+        return Place(dict(record), written.path, written.line)
 
 
 def records_of(session_id: str, log: str) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ontoref.errors import OntorefError
 
-__all__ = ["LogError", "Written", "append", "find", "relative_path"]
+__all__ = ["LogError", "Written", "append", "file_name", "find", "relative_path"]
 
 _LONGEST_NAME = 100
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -59,7 +59,7 @@ def relative_path(session_id: object, recorded_at: object, ref: str | None) -> s
         return os.path.join(*folder, "unsorted.jsonl")
     branch = hashlib.sha256((ref or "HEAD").encode("utf-8", "surrogateescape")).hexdigest()[:8]
     tail = f"-{branch}.jsonl"
-    return os.path.join(*folder, _encoded(session_id, _LONGEST_NAME - len(tail)) + tail)
+    return os.path.join(*folder, file_name(session_id, _LONGEST_NAME - len(tail)) + tail)
 
 
 def _month(recorded_at: object) -> list[str]:
@@ -70,7 +70,7 @@ def _month(recorded_at: object) -> list[str]:
     return []
 
 
-def _encoded(session_id: str, longest: int) -> str:
+def file_name(session_id: str, longest: int) -> str:
     """Untrusted text as part of a file name that every system takes."""
     raw = session_id.encode("utf-8", "surrogatepass")
     name = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)

@@ -60,13 +60,14 @@ def draft(
     own_of: Callable[[str], Sequence[Mapping[str, Any]]] = lambda session_id: (),
     parent_record: str | None = None,
     redact: Callable[[str], str] | None = None,
+    clean: Callable[[dict[str, Any]], dict[str, Any]] = lambda record: record,
 ) -> Draft:
     """The InteractionRecord of a session; it holds no text of the session unless redact is given.
 
     Shape:  events are consumed, then report is complete. top_of gives the folder that paths are relative to,
             from the session's cwd; given overrides fields (kind, domain, outcome …); own_of gives the records
             that the session itself wrote, by its id: their decisions and insights are taken over; redact
-            allows the first prompt into the summary and replaces its secrets.
+            allows the first prompt into the summary and replaces its secrets; clean has the last word.
     Units:  the record's id depends on the session and on what is drafted of it, never on the clock.
     Source: schemas/interaction.yaml, schemas/tables/drafting.yaml.
     """
@@ -99,7 +100,7 @@ def draft(
         "origin": words.origin,
     }
     record |= given or {}
-    kept = {key: value for key, value in record.items() if value not in (None, [], "")}
+    kept = clean({key: value for key, value in record.items() if value not in (None, [], "")})
     return Draft({"schema_version": 1, "id": _id(info, kept)} | kept, ended)
 
 

@@ -458,3 +458,54 @@ def test_an_index_cannot_name_a_child_outside_its_folder(app: App, tmp_path: Pat
     shown = app("transcript", "draft", folder / "s-1.jsonl", "--children", "--dry-run", "--format", "jsonl")
     assert shown.code == 0, shown.err
     assert len(shown.out.splitlines()) == 1
+
+
+def test_recording_twice_adds_one_record_and_a_changed_session_supersedes_it(app: App, git: Any, session: Path) -> None:
+    words = ("transcript", "draft", session, "--runtime", "openclaw", "--record", "--format", "json")
+    (first,) = json.loads(app(*words).out)
+    assert first["status"] == "recorded"
+    assert first["path"].replace("\\", "/").startswith(".ontoref/interactions/")
+    (again,) = json.loads(app(*words).out)
+    assert (again["status"], again["id"], again["line"]) == ("already recorded", first["id"], 1)
+    with session.open("ab") as file:
+        file.write(ASKED + ANSWER)
+    (later,) = json.loads(app(*words).out)
+    record = json.loads((app.folder / later["path"]).read_text().splitlines()[later["line"] - 1])
+    assert record["supersedes"] == [first["id"]]
+    assert app("interaction", "validate").code == 0
+    listed = app("interaction", "records", "--format", "json")
+    assert [row["id"] for row in json.loads(listed.out)] == [later["id"]]
+
+
+def test_what_was_edited_is_what_is_recorded(app: App, session: Path, tmp_path: Path) -> None:
+    words = ("transcript", "draft", session, "--runtime", "openclaw")
+    env = editor(tmp_path, "record['summary'] = 'By hand.'; json.dump(record, open(path, 'w'))")
+    assert app(*words, "--edit", env=env).code == 0
+    (row,) = json.loads(app(*words, "--record", "--format", "json").out)
+    assert json.loads((app.folder / row["path"]).read_text())["summary"] == "By hand."
+
+
+def test_the_prompt_comes_only_when_asked_for_and_without_its_secrets(app: App, tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(HEADER + said("user", "use postgres://ada:correct-horse@db/x please") + ANSWER)
+    words = ("transcript", "draft", path, "--runtime", "openclaw", "--dry-run", "--format", "json")
+    assert "please" not in app(*words).out
+    shown = json.loads(app(*words, "--with-prompt").out)
+    assert "please" in shown["summary"]
+    assert "correct-horse" not in shown["summary"]
+    assert "[redacted:" in shown["summary"]
+
+
+def test_a_secret_elsewhere_is_a_warning_and_is_replaced_on_request(app: App, tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    secret = "ghp_" + "a1B2" * 9
+    path.write_bytes(HEADER + ASKED + said("assistant", call("1", "write", path=f"{secret}.txt")) + done("1"))
+    words = ("transcript", "draft", path, "--runtime", "openclaw", "--dry-run", "--format", "json")
+    warned = app(*words)
+    assert warned.code == 0
+    assert "--redact" in warned.err
+    replaced = app(*words, "--redact")
+    assert replaced.code == 0, replaced.err
+    assert secret not in replaced.out
+    assert replaced.err == ""
+    assert json.loads(replaced.out)["id"] != json.loads(warned.out)["id"]

@@ -43,6 +43,17 @@ class Wanted:
 
     given: dict[str, Any]
     children: bool
+    with_prompt: bool
+    redact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The log to record in. Shape: branch as git names it in full; origin is the word of drafts."""
+
+    log: str
+    branch: str | None
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,12 @@ class Drafted:
 def draft(
     session: Annotated[str, typer.Argument(metavar="ID|FILE", help="A session or a file; - is stdin.")],
     runtime: Annotated[str | None, typer.Option(help="The runtime that wrote it.")] = None,
+    record: Annotated[bool, typer.Option("--record", help="Write to the log instead of the drafts.")] = False,
     children: Annotated[bool, typer.Option("--children", help="Sub-agents' sessions too, as child records.")] = False,
+    with_prompt: Annotated[
+        bool, typer.Option("--with-prompt", help="Put the first prompt into the summary, its secrets replaced.")
+    ] = False,
+    redact: Annotated[bool, typer.Option("--redact", help="Replace secrets in the rest as well.")] = False,
     edit: Annotated[bool, typer.Option("--edit", help="Open it in $EDITOR first.")] = False,
     kind: Annotated[str | None, typer.Option(help="The kind of work, instead of a guess.")] = None,
     domain: Annotated[str | None, typer.Option(help="The domain, instead of a guess.")] = None,
@@ -83,22 +99,25 @@ def draft(
     from ontoref.vocabulary import load
 
     project = find_project(os.getcwd())
+    settings = project.settings
     vocabulary = load(schemas, project.root if project.exists else None)
     words = _words(vocabulary, schemas, project.root if project.exists else None)
     overrides = {"kind": kind, "domain": domain, "outcome": outcome, "category": category, "summary": summary}
     given = {name: value for name, value in overrides.items() if value is not None}
-    wanted = Wanted(given, children)
+    wanted = Wanted(given, children, with_prompt, redact or settings.redact)
     if edit and children:
         raise UsageError("--edit takes one record; leave --children out")
-    log = project.log_folder(project.settings)
+    log = project.log_folder(settings)
     drafted = list(_draft(open_session(session, runtime), words, wanted, lambda name: _own(log, name, words.origin)))
     checker = Checker(vocabulary)
     for one in drafted:
         _demand(checker, one.record)
+        _warn_of_secrets(one.record)
     if dry_run:
         _print_records(drafted, form)
         return 0
-    rows = list(_keep(drafted, project.root, checker, edit=edit))
+    target = _Target(log, project.place.branch if project.place else None, words.origin) if record else None
+    rows = list(_keep(drafted, project.root, checker, target, edit=edit))
     if form is DraftFormat.json:
         emit_json(rows)
     else:
@@ -131,10 +150,13 @@ def _draft(
     """The draft of a session and, if wanted, of every session below it; a parent before its children."""
     from datetime import UTC, datetime
 
+    from ontoref import secrets
+    from ontoref.interaction.record import without_secrets
     from ontoref.transcript.draft import draft as draft_of
     from ontoref.transcript.draft import session_id, timestamp
 
     now = timestamp(datetime.now(UTC).timestamp()) or ""
+    redact = secrets.redact if wanted.with_prompt else None
     # A session may be joined from two sides, and a damaged index may join it to itself.
     seen: set[str] = set()
     waiting: list[tuple[Session, str | None]] = [(session, None)]
@@ -152,6 +174,8 @@ def _draft(
             given=given,
             own_of=own_of,
             parent_record=parent,
+            redact=redact,
+            clean=without_secrets if wanted.redact else dict,
         )
         info = transcript.report.session
         name = f"{info.runtime}:{info.session_id}"
@@ -207,6 +231,13 @@ def _top_of(cwd: str) -> str:
     return cwd
 
 
+def _warn_of_secrets(record: dict[str, Any]) -> None:
+    from ontoref.interaction.record import secrets_in
+
+    for pointer, secret in secrets_in(record):
+        note(f"warning: {pointer} looks as if it held a secret ({secret.kind}); --redact replaces it")
+
+
 def _demand(checker: Checker, record: dict[str, Any]) -> None:
     """Errors: RefusedDraft naming what the vocabulary does not allow."""
     findings = [finding for finding in checker.check_value(record, "draft") if finding.is_error]
@@ -223,8 +254,10 @@ def _said(findings: list[Finding]) -> str:
     return "\n".join(as_text(finding) for finding in findings)
 
 
-def _keep(drafted: list[Drafted], root: str, checker: Checker, *, edit: bool) -> Iterator[dict[str, Any]]:
-    """Write what is new; a row for each draft. Shape: status is drafted or unchanged."""
+def _keep(
+    drafted: list[Drafted], root: str, checker: Checker, target: _Target | None, *, edit: bool
+) -> Iterator[dict[str, Any]]:
+    """Write what is new; a row for each draft. Shape: status is drafted, unchanged, recorded or already recorded."""
     from ontoref.interaction.drafts import Drafts
 
     drafts = Drafts(root)
@@ -234,7 +267,9 @@ def _keep(drafted: list[Drafted], root: str, checker: Checker, *, edit: bool) ->
         body = one.record if current is None else current.record
         if edit:
             body = _edited(body, checker)
-        if current is not None and body == current.record:
+        if target is not None:
+            yield _recorded(body, one.record, target)
+        elif current is not None and body == current.record:
             yield _row(body, os.path.relpath(current.path), current.line_number, "unchanged")
         else:
             if current is not None:
@@ -245,6 +280,30 @@ def _keep(drafted: list[Drafted], root: str, checker: Checker, *, edit: bool) ->
                 body = {**body, "supersedes": [earlier[-1].record["id"]]}
             place = drafts.add(one.runtime, one.session, body)
             yield _row(body, os.path.relpath(place.path), place.line_number, "drafted")
+
+
+def _recorded(body: dict[str, Any], fresh: dict[str, Any], target: _Target) -> dict[str, Any]:
+    """Add a draft to the log, once; it supersedes what was drafted and recorded of its session before.
+
+    Shape: body is what a person may have edited, fresh what the session gives now.
+    """
+    import orjson
+
+    from ontoref.interaction.drafts import records_of
+    from ontoref.interaction.log import append, find, relative_path
+    from ontoref.interaction.logs import log_paths
+
+    if os.path.isdir(target.log):
+        for place, present in find(log_paths([target.log]), body["id"]):
+            return _row(present, os.path.relpath(place.path), place.line, "already recorded")
+    body = {**body, "recorded_at": fresh["recorded_at"]}
+    earlier = [r for r in records_of(body["session_id"], target.log) if r.get("origin") == target.origin]
+    body.pop("supersedes", None)
+    if earlier:
+        body["supersedes"] = [earlier[-1]["id"]]
+    name = relative_path(body["session_id"], body["recorded_at"], target.branch)
+    (written,) = append(target.log, name, [orjson.dumps(body)])
+    return _row(body, os.path.relpath(written.path), written.line, "recorded")
 
 
 def _row(record: dict[str, Any], path: str, line: int, status: str) -> dict[str, Any]:
