@@ -509,3 +509,21 @@ def test_a_secret_elsewhere_is_a_warning_and_is_replaced_on_request(app: App, tm
     assert secret not in replaced.out
     assert replaced.err == ""
     assert json.loads(replaced.out)["id"] != json.loads(warned.out)["id"]
+
+
+# typer itself imports names that newer releases of click deprecate.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.shared
+def test_every_draft_of_every_shared_file_passes_validate(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ontoref.cli.main import run
+
+    monkeypatch.chdir(app.folder)
+    made = 0
+    for path in sorted((SHARED / "transcripts").rglob("*")):
+        if path.is_file() and path.suffix != ".md":
+            codes = [run(["transcript", "draft", str(path), "--format", "json"]) for _ in range(2)]
+            made += codes == [0, 0]
+    assert made > 70
+    assert app("interaction", "validate", ".ontoref/drafts").code == 0
+    ids = [record["id"] for record in drafts_of(app)]
+    assert len(set(ids)) == len(ids)
