@@ -117,8 +117,15 @@ def draft(
                 emit_json(row)
             else:
                 print(f"{row['id']}  {row['path']}:{row['line']}")
-                note(row["status"])
+                note(_told(row, bool(given)))
     return 0
+
+
+def _told(row: dict[str, Any], said: bool) -> str:
+    """What happened to a draft, and where nobody has said it, what was guessed."""
+    if row["status"] != "drafted" or said:
+        return str(row["status"])
+    return f"drafted as {row['kind']} in {row['domain']}, {row['outcome']}; mend a guess with --kind … or --edit"
 
 
 def _words(vocabulary: Any, schemas: str | None, root: str | None) -> Words:
@@ -298,7 +305,8 @@ def _recorded(body: dict[str, Any], fresh: dict[str, Any], target: _Target) -> d
 
 
 def _row(record: dict[str, Any], path: str, line: int, status: str) -> dict[str, Any]:
-    return {"id": record["id"], "session_id": record["session_id"], "path": path, "line": line, "status": status}
+    shown = {name: record[name] for name in ("id", "session_id", "kind", "domain", "outcome")}
+    return shown | {"path": path, "line": line, "status": status}
 
 
 def _edited(record: dict[str, Any], checker: Checker) -> dict[str, Any]:
