@@ -17,8 +17,6 @@ COMMANDS: dict[str, Entry] = {
         commands={
             "record": Entry("Add a record to the log.", "ontoref.cli.interaction.record:record"),
             "validate": Entry("Check records.", "ontoref.cli.interaction.validate:validate"),
-            "verify": Entry("Say what each witness proves.", "ontoref.cli.interaction.verify:verify"),
-            "redact": Entry("Withhold a text; a signature stays valid.", "ontoref.cli.interaction.redact:redact"),
             "records": Entry("List records.", "ontoref.cli.interaction.records:records"),
             "decisions": Entry(
                 "List decisions, and which deserve an ADR.", "ontoref.cli.interaction.decisions:decisions"
@@ -47,17 +45,6 @@ COMMANDS: dict[str, Entry] = {
             "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
         },
     ),
-    "key": Entry(
-        "Make and keep the keys that sign records.",
-        commands={
-            "new": Entry("Make a key.", "ontoref.cli.key.new:new"),
-            "list": Entry("List the project's keys.", "ontoref.cli.key.listing:listing"),
-            "export": Entry("Print a public key.", "ontoref.cli.key.export:export"),
-            "rotate": Entry("Let a new key take over.", "ontoref.cli.key.rotate:rotate"),
-            "revoke": Entry("Trust a key no longer.", "ontoref.cli.key.revoke:revoke"),
-        },
-    ),
-    "capabilities": Entry("Describe all of this for programs.", "ontoref.cli.capabilities:capabilities"),
     "vocabulary": Entry(
         "See, check and compare the words that records use.",
         commands={},

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import orjson
 
 from ontoref.interaction.blocks import Block, Stretch, blocks
 from ontoref.interaction.moments import order_key
+from ontoref.interaction.recurrence import Recurrence, look_like_ids
 from ontoref.interaction.rows import Row, header_fields
 from ontoref.interaction.search import Needle, Search, ends
 from ontoref.interaction.spill import Entry, Spill
@@ -19,26 +21,42 @@ from ontoref.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ontoref.interaction.query import Question
 
-__all__ = ["Ask", "Survey", "decode", "reach", "stretches"]
+__all__ = ["Ask", "Report", "decode", "reach", "stretches"]
 
 _PLACE = struct.Struct(">IQI")
+# Past so many a list of what is meant takes more than it saves; every decision is then looked at.
+_MOST_MATCHES = 100_000
 
 
-class Survey:
-    """What a first look over the log tells: what is superseded, which decisions are meant, what is broken."""
+@dataclass(slots=True)
+class Report:
+    """What a first look over a part of a log tells.
 
-    def __init__(self) -> None:
-        self.lines = 0
-        self.skipped: set[tuple[int, int]] = set()
-        self.superseded: set[str] = set()
-        self.matches: set[tuple[str, str]] = set()
+    Shape: skipped holds (file, offset) of lines that are no objects; superseded record ids; matches (record,
+           decision) of the entries that are meant, None if they were too many to note.
+    """
 
-    def add(self, summary: tuple[int, set[tuple[int, int]], set[str], set[tuple[str, str]]]) -> None:
-        lines, skipped, superseded, matches = summary
-        self.lines += lines
-        self.skipped |= skipped
-        self.superseded |= superseded
-        self.matches |= matches
+    lines: int = 0
+    skipped: set[tuple[int, int]] = field(default_factory=set)
+    superseded: set[str] = field(default_factory=set)
+    matches: set[tuple[str, str]] | None = field(default_factory=set)
+
+    def plain(self) -> tuple[Any, ...]:
+        """The report as it goes from one process to another: `Report(*plain)` is it again."""
+        return self.lines, self.skipped, self.superseded, self.matches
+
+    def add(self, other: Report) -> None:
+        """Take in what another part tells."""
+        self.lines += other.lines
+        self.skipped |= other.skipped
+        self.superseded |= other.superseded
+        self.matches = None if self.matches is None or other.matches is None else self.matches | other.matches
+
+    def names(self) -> set[str] | None:
+        """Decisions that are meant in a record which is not superseded; None if they were too many to note."""
+        if self.matches is None:
+            return None
+        return {name for record, name in self.matches if record not in self.superseded}
 
 
 class Ask:
@@ -53,7 +71,7 @@ class Ask:
         filtered = bool(question.conditions or question.since or question.until)
         self.by_name = self.grouped and self.row.name == "decisions" and filtered
         self.superseded: set[str] = set()
-        self.names: set[str] = set()
+        self.names: set[str] | None = None
         self.header = header_fields(vocabulary)
         self.closed = _closed_words(vocabulary) if question.standing else frozenset[str]()
         self.needles = [condition.needle for condition in question.conditions if condition.needle is not None]
@@ -65,20 +83,17 @@ class Ask:
 
     # The first look ------------------------------------------------------------------------------------------
 
-    def survey(self, share: list[Stretch]) -> Iterator[tuple[int, set[Any], set[str], set[Any]]]:
-        """One summary of a share."""
-        lines = 0
-        skipped: set[tuple[int, int]] = set()
-        superseded: set[str] = set()
-        matches: set[tuple[str, str]] = set()
+    def survey(self, share: list[Stretch], recurrence: Recurrence | None = None) -> Report:
+        """What a first look over a share tells; where decisions are named is noted in recurrence."""
+        report = Report()
         needle = Needle.of_key("supersedes")
         assert needle is not None
         superseding = Search([] if self.everything else [needle])
         meant = Search([] if self.everything else self.needles)
         for stretch, block in stretches(share):
             if block.too_long:
-                lines += 1
-                skipped.add((stretch.file, block.offset_bytes))
+                report.lines += 1
+                report.skipped.add((stretch.file, block.offset_bytes))
                 continue
             count, odd = ends(block.content, block.end)
             for start, stop in odd:
@@ -86,39 +101,87 @@ class Ask:
                 if not text:
                     count -= 1
                 elif decode(text) is None:
-                    skipped.add((stretch.file, block.offset_bytes + start))
-            lines += count
+                    report.skipped.add((stretch.file, block.offset_bytes + start))
+            report.lines += count
             if not self.question.history:
-                for record in _records(superseding, stretch, block, skipped):
-                    ids = record.get("supersedes")
-                    if isinstance(ids, list):
-                        superseded.update(i for i in ids if isinstance(i, str))
-            if self.by_name:
-                for record in _records(meant, stretch, block, skipped):
-                    for element in self._elements(record):
-                        name = element.get("id")
-                        if isinstance(name, str) and self._holds(record, element):
-                            matches.add((_text(record, "id"), name))
-        yield lines, skipped, superseded, matches
+                for record, _ in _records(superseding, stretch, block, report.skipped):
+                    report.superseded.update(_texts(record.get("supersedes")))
+            if recurrence is not None and report.matches is not None:
+                recurrence.note(stretch, block)
+                for record, offset in _records(meant, stretch, block, report.skipped):
+                    self._match(record, stretch, offset, report.matches, recurrence)
+                if len(report.matches) > _MOST_MATCHES:
+                    report.matches = None
+        return report
+
+    def _match(
+        self,
+        record: dict[str, Any],
+        stretch: Stretch,
+        offset: int,
+        matches: set[tuple[str, str]],
+        recurrence: Recurrence,
+    ) -> None:
+        if not self._holds_for_record(record):
+            return
+        found: list[tuple[int, dict[str, Any]]] = []
+        left: list[str] = []
+        for index, element in self._decisions(record):
+            if self._holds_for_element(record, element):
+                found.append((index, element))
+                matches.add((_text(record, "id"), element["id"]))
+            else:
+                left.append(element["id"])
+        if found:
+            recurrence.keep(self._decision_entries(record, stretch.file, offset, found, b"1"), left, stretch, offset)
 
     # The rows ------------------------------------------------------------------------------------------------
 
-    def collect(self, share: list[Stretch]) -> Iterator[Any]:
-        """(how many entries, lines skipped), then the entries of a share, sorted."""
-        if self.by_name and not self.names:
-            yield 0, set()
+    def work(self, share: list[Stretch], hear: Callable[[], Any]) -> Iterator[Any]:
+        """A report; then, once superseded records and names are heard: (how many entries, lines skipped), and
+        the entries of the share, sorted by their keys."""
+        recurrence = Recurrence() if self.by_name else None
+        yield self.survey(share, recurrence).plain()
+        self.superseded, self.names = hear()
+        skipped: set[tuple[int, int]] = set()
+        if self.by_name and not self.names and self.names is not None:
+            yield 0, skipped
             return
+        if recurrence is not None and self.names is not None and not (self.everything or look_like_ids(self.names)):
+            yield from self._recurring(recurrence, share, skipped)
+            return
+        del recurrence
         question = self.question
         plain = not self.grouped
         spill = Spill(limit=question.limit if plain else None, reverse=question.reverse and plain)
-        skipped: set[tuple[int, int]] = set()
-        search = Search([] if self.everything else self._collecting())
+        search = Search([] if self.everything else self.needles[-1:] if self.by_name else self.needles)
         entries = self._entries_of()
         for record, file, offset in self._current(search, share, skipped):
             for entry in entries(record, file, offset):
                 spill.add(entry)
         yield spill.count, skipped
         yield from spill
+
+    def _recurring(self, recurrence: Recurrence, share: list[Stretch], skipped: set[tuple[int, int]]) -> Iterator[Any]:
+        """The entries of the names that were heard: those kept, and those on lines that mention them."""
+        names = frozenset(name.encode() for name in self.names or ())
+        for line, file, offset, known in recurrence.lines(names, share):
+            record = decode(line)
+            if record is None:
+                skipped.add((file, offset))
+                continue
+            found = [(i, e) for i, e in self._decisions(record) if e["id"] in (self.names or ())]
+            if known:
+                found = [(i, e) for i, e in found if not self._holds_for_element(record, e)]
+            for entry in self._decision_entries(record, file, offset, found, b"1"):
+                recurrence.entries.add(entry)
+        yield recurrence.entries.count, skipped
+        keys = frozenset(map(_name_key, self.names or ()))
+        superseded = frozenset(record.encode() for record in self.superseded)
+        for entry in recurrence.entries:
+            name, _, rest = entry[0].partition(b"\0")
+            if name + b"\0" in keys and rest.split(b"\0", 2)[1] not in superseded:
+                yield entry
 
     def records(self, share: list[Stretch], skipped: set[tuple[int, int]]) -> Iterator[dict[str, Any]]:
         """Every record of a share that meets the conditions."""
@@ -138,42 +201,52 @@ class Ask:
                 elif not (self.superseded and _text(record, "id") in self.superseded):
                     yield record, stretch.file, block.offset_bytes + start
 
-    def _collecting(self) -> list[Needle]:
-        if not self.by_name:
-            return self.needles
-        needle = Needle.of_names("id", self.names)
-        return [needle] if needle is not None else self.needles[-1:]
-
     def _entries_of(self) -> Callable[[dict[str, Any], int, int], Iterator[Entry]]:
         if not self.row.field:
             return self._record_entries
         if self.grouped and self.row.name != "decisions":
             return self._name_entries
-        return self._part_entries
+        return self._every_decision if self.grouped else self._part_entries
 
     def _record_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
         if self._holds(record, record):
             yield self._key(record, record, file, offset, 0), orjson.dumps(record)
 
     def _part_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
-        if not self.by_name and not self._holds_for_record(record):
+        if not self._holds_for_record(record):
             return
         header: dict[str, Any] | None = None
         for index, element in enumerate(self._elements(record)):
-            if self.by_name:
-                if element.get("id") not in self.names:
-                    continue
-            elif not self._holds_for_element(record, element):
-                continue
-            if header is None:
-                header = self._header(record)
-            row = {**element, "record": header}
-            if self.grouped:
-                name = element.get("id")
-                if isinstance(name, str):
-                    yield _name_key(name) + _order(record, file, offset, index), orjson.dumps(row)
-            else:
+            if self._holds_for_element(record, element):
+                header = self._header(record) if header is None else header
+                row = {**element, "record": header}
                 yield self._key(row, record, file, offset, index), orjson.dumps(row)
+
+    def _every_decision(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
+        """Each decision of a record, marked 1 if it is meant, 0 if not."""
+        meant = self.by_name and self._holds_for_record(record)
+        for index, element in self._decisions(record):
+            mark = b"1" if meant and self._holds_for_element(record, element) else b"0"
+            yield from self._decision_entries(record, file, offset, [(index, element)], mark)
+
+    def _decision_entries(
+        self,
+        record: dict[str, Any],
+        file: int,
+        offset: int,
+        elements: Iterable[tuple[int, dict[str, Any]]],
+        mark: bytes,
+    ) -> Iterator[Entry]:
+        """Decisions as entries: the mark, the session and a line break stand before the row."""
+        header = self._header(record)
+        before = mark + orjson.dumps(record.get("session_id")) + b"\n"
+        for index, element in elements:
+            key = _name_key(element["id"]) + _order(record, file, offset, index)
+            yield key, before + orjson.dumps({**element, "record": header})
+
+    def _decisions(self, record: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+        parts = self._elements(record)
+        return ((index, part) for index, part in enumerate(parts) if isinstance(part.get("id"), str))
 
     def _name_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
         if not self._holds_for_record(record):
@@ -195,27 +268,32 @@ class Ask:
     def groups(self, entries: Iterator[Entry]) -> Iterator[Entry]:
         """One entry for each name, from entries sorted by name."""
         build = self._decision if self.row.name == "decisions" else self._tally
+        sort = self.question.sort
         for _, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
             row, order = build(group)
             if row is not None:
-                yield self._prefix(row) + order, orjson.dumps(row)
+                yield (self._prefix(orjson.loads(row)) + order if sort else order), row
 
-    def _decision(self, group: Iterator[Entry]) -> tuple[dict[str, Any] | None, bytes]:
-        times, sessions, key, last = 0, set(), b"", b""
-        for key, last in group:  # noqa: B007 the last one is wanted
+    def _decision(self, group: Iterator[Entry]) -> tuple[bytes | None, bytes]:
+        times, meant = 0, not self.by_name
+        sessions: set[bytes] = set()
+        key = row = b""
+        for key, payload in group:  # noqa: B007 the last one is wanted
             times += 1
-            sessions.add(orjson.dumps(orjson.loads(last)["record"].get("session_id")))
-        row = orjson.loads(last)
-        if self.question.standing and not self._stands(row):
+            session, _, row = payload.partition(b"\n")
+            sessions.add(session[1:])
+            meant = meant or session[:1] == b"1"
+        if not meant or (self.question.standing and not self._stands(orjson.loads(row))):
             return None, b""
-        return {**row, "times": times, "sessions": len(sessions)}, key.partition(b"\0")[2]
+        tally = b',"times":%d,"sessions":%d}' % (times, len(sessions))
+        return row[:-1] + tally, key.partition(b"\0")[2]
 
     def _stands(self, row: dict[str, Any]) -> bool:
         status = row.get("status")
         closed = isinstance(status, str) and status in self.closed
         return row.get("adr_candidate") is True and not row.get("adr") and not closed
 
-    def _tally(self, group: Iterator[Entry]) -> tuple[dict[str, Any] | None, bytes]:
+    def _tally(self, group: Iterator[Entry]) -> tuple[bytes | None, bytes]:
         records, decisions = 0, 0
         sessions: set[bytes] = set()
         actors: dict[str, None] = {}
@@ -232,7 +310,7 @@ class Ask:
         row |= {"sessions": len(sessions), "records": records, "last": last, "actors": sorted(actors)}
         if self.row.name == "tensions":
             row["decisions"] = decisions
-        return row, order
+        return orjson.dumps(row), order
 
     # Conditions ----------------------------------------------------------------------------------------------
 
@@ -290,11 +368,13 @@ def decode(text: bytes | bytearray | memoryview) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _records(search: Search, stretch: Stretch, block: Block, skipped: set[Any]) -> Iterator[dict[str, Any]]:
+def _records(
+    search: Search, stretch: Stretch, block: Block, skipped: set[tuple[int, int]]
+) -> Iterator[tuple[dict[str, Any], int]]:
     for start, stop in search.lines(block.content, block.end):
         record = decode(memoryview(block.content)[start:stop])
         if record is not None:
-            yield record
+            yield record, block.offset_bytes + start
         elif block.content[start:stop].strip():
             skipped.add((stretch.file, block.offset_bytes + start))
 

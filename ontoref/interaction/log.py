@@ -9,12 +9,12 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ontoref.errors import OntorefError
 
-__all__ = ["LogError", "Written", "append", "file_name", "find", "locked", "relative_path"]
+__all__ = ["LogError", "Written", "append", "file_name", "find", "relative_path"]
 
 _LONGEST_NAME = 100
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -130,16 +130,6 @@ def _append_once(target: str, data: bytes, timeout_s: float, guard: Callable[[st
             with suppress(OSError):
                 os.unlink(target)
         raise
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def locked(path: str, timeout_s: float) -> Iterator[None]:
-    """Hold a log file's lock. Errors: LogError."""
-    descriptor = _open_locked(path, timeout_s)
-    try:
-        yield
     finally:
         os.close(descriptor)
 

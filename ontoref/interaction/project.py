@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ontoref import git
 from ontoref.errors import OntorefError
 
-__all__ = ["FOLDER", "ConfigError", "Project", "Settings", "find_project"]
+__all__ = ["FOLDER", "ConfigError", "Project", "Settings", "find_project", "nearest_project"]
 
 FOLDER = ".ontoref"
 
@@ -73,6 +73,19 @@ def find_project(folder: str) -> Project:
         parent = os.path.dirname(current)
         if current == top or parent == current:
             return Project(top or folder, place, False)
+        current = parent
+
+
+def nearest_project(folder: str) -> Project:
+    """As `find_project`, for those who only read: no git process is started, and place is None."""
+    folder = os.path.realpath(folder)
+    current = folder
+    while True:
+        if os.path.isdir(os.path.join(current, FOLDER)):
+            return Project(current, None, True)
+        parent = os.path.dirname(current)
+        if os.path.exists(os.path.join(current, ".git")) or parent == current:
+            return Project(current if parent != current else folder, None, False)
         current = parent
 
 

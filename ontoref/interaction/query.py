@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from ontoref.interaction.ask import Ask, Survey
+from ontoref.interaction.ask import Ask, Report
 from ontoref.interaction.blocks import Stretch, shares
-from ontoref.interaction.parallel import spread, usable_cores
+from ontoref.interaction.parallel import Crew, usable_cores
 from ontoref.interaction.rows import Row
 from ontoref.interaction.spill import Entry, Spill, merge
 from ontoref.interaction.where import Condition
 from ontoref.vocabulary import Vocabulary
 
-__all__ = ["Answer", "Question", "Skipped", "answer", "survey"]
+__all__ = ["Answer", "Question", "Skipped", "answer", "first_look"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,12 @@ def answer(
     Errors: OSError for a log that cannot be read.
     """
     ask = Ask(question, vocabulary, everything)
-    parts, first = survey(ask, paths, jobs)
-    streams = spread(parts, ask.collect)
-    summaries = [next(stream) for stream in streams]
+    crew = Crew(shares(paths, usable_cores() if jobs is None else jobs), ask.work)
+    first = first_look(crew, ask)
+    streams = crew.answers
+    summaries = crew.reports()
     found = sum(count for count, _ in summaries)
-    skipped = sorted(first.skipped | {place for _, places in summaries for place in places})
+    skipped = sorted(first.skipped.union(*(places for _, places in summaries)))
     entries = merge(streams, reverse=question.reverse and not ask.grouped)
     result = Answer(iter(()), found, first.lines, [Skipped(paths[file], offset) for file, offset in skipped])
     if ask.grouped:
@@ -99,24 +99,13 @@ def answer(
     return result
 
 
-def survey(ask: Ask, paths: Sequence[str], jobs: int | None) -> tuple[list[list[Stretch]], Survey]:
-    """The log cut into shares, and what a first look over them tells; ask is told too.
-
-    Errors: OSError for a log that cannot be read.
-    """
-    parts = shares(paths, usable_cores() if jobs is None else jobs)
-    first = Survey()
-    for summary in _each(spread(parts, ask.survey)):
-        first.add(summary)
-    ask.superseded = first.superseded
-    if ask.by_name:
-        ask.names = {name for record, name in first.matches if record not in first.superseded}
-    return parts, first
-
-
-def _each(streams: Iterable[Iterator[Any]]) -> Iterator[Any]:
-    for stream in streams:
-        yield from stream
+def first_look(crew: Crew[list[Stretch]], ask: Ask) -> Report:
+    """What the first reports of a crew tell together; the crew is told what it needs to go on."""
+    first = Report()
+    for plain in crew.reports():
+        first.add(Report(*plain))
+    crew.tell((first.superseded, first.names() if ask.by_name else None))
+    return first
 
 
 def _first(entries: Iterator[Entry], limit: int | None) -> Iterator[Entry]:

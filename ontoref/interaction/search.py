@@ -7,10 +7,20 @@ for, whatever white space stands between; or it holds a letter of them as `\u00X
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-__all__ = ["Needle", "Search", "ends"]
+try:
+    # Finds a text several times as fast as the standard library does (docs/adr/0027). Same answers without it.
+    from stringzilla import Str as _Str
+except ImportError:  # the extra "fast" is not installed
+    _Str = None
+
+__all__ = ["Mentions", "Needle", "Search", "ends"]
+
+Str: Any = _Str
 
 _SPACE = rb"[ \t\r]*"
 # Printable ASCII that JSON writes as itself. A quote and a backslash are always escaped, a slash sometimes.
@@ -19,19 +29,25 @@ _PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
 _COMMON = b'"e atnoisrdlc:,hupm-0123456789fg{}TZybwv._k/[]AEISCDFRPMBOLHNGUVWjxqKzYXJQ'
 _RANK = {byte: len(_COMMON) - place for place, byte in enumerate(_COMMON)}
 _ESCAPE_BUDGET = 256
+_MOST_ANCHORS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Needle:
     """What a line must hold.
 
-    Shape: pattern is a regular expression over bytes; letters are the characters that an escape may stand for;
-           with names, the pattern's group has to be one of them.
+    Shape: pattern is a regular expression over bytes, found in any such line; letters are the characters that an
+           escape may stand for. The same in another form, for a search of fixed texts: one of anchors stands in
+           the line, and check, if there is one, matches there. With names, the group has to be one of them.
+           compact are the usual spellings of all values of the key, the one that is meant first.
     """
 
     pattern: bytes
     letters: frozenset[str]
+    anchors: tuple[bytes, ...]
+    check: bytes | None = None
     names: frozenset[bytes] | None = None
+    compact: tuple[bytes, ...] = ()
 
     @staticmethod
     def of_key(key: str, then: bytes = b"") -> Needle | None:
@@ -39,20 +55,32 @@ class Needle:
         if not set(key) <= _PLAIN:
             return None
         quoted = b'"' + key.encode() + b'"'
-        return Needle(_literal(_rare_tail(quoted)) + _SPACE + b":" + _SPACE + then, frozenset(key))
+        value = _SPACE + b":" + _SPACE + then
+        return Needle(
+            _literal(_rare_tail(quoted)) + value, frozenset(key), (_unslashed(quoted),), _whole(quoted, value)
+        )
 
     @staticmethod
     def of_values(key: str, values: Iterable[str | int | bool], *, in_array: bool) -> Needle | None:
         """A key with one of the values, or (in_array) one of the values anywhere."""
-        written = [_written(value) for value in sorted(values, key=str)]
-        if any(w is None for w in written):
+        written = [w for value in sorted(values, key=str) if (w := _written(value)) is not None]
+        texts = [value for value in values if isinstance(value, str)]
+        if len(written) < len(frozenset(values)):
             return Needle.of_key(key)
-        letters = frozenset("".join(str(value) for value in values if isinstance(value, str)))
+        letters = frozenset("".join(texts))
+        anchors = tuple(map(_unslashed, written))
         if in_array:
-            tails = [_literal(_rare_tail(w)) for w in written if w is not None]
-            return Needle(b"|".join(tails), letters)
-        found = Needle.of_key(key, b"(?:" + b"|".join(_literal(w) for w in written if w is not None) + b")")
-        return found and Needle(found.pattern, found.letters | letters)
+            return Needle(b"|".join(_literal(_rare_tail(w)) for w in written), letters, anchors)
+        found = Needle.of_key(key, b"(?:" + b"|".join(map(_literal, written)) + b")")
+        if found is None:
+            return None
+        if len(texts) == len(written) <= _MOST_ANCHORS:
+            return Needle(found.pattern, found.letters | letters, anchors)
+        compact: tuple[bytes, ...] = ()
+        if len(written) == 1 and not texts:
+            other = b"true" if written[0] == b"false" else b"false"
+            compact = tuple(b'"%b":%b' % (key.encode(), value) for value in (written[0], other))
+        return replace(found, letters=found.letters | letters, compact=compact)
 
     @staticmethod
     def of_value_start(key: str, start: str) -> Needle | None:
@@ -60,7 +88,7 @@ class Needle:
         if not set(start) <= _PLAIN:
             return Needle.of_key(key)
         found = Needle.of_key(key, _literal(b'"' + start.encode()))
-        return found and Needle(found.pattern, found.letters | frozenset(start))
+        return found and replace(found, letters=found.letters | frozenset(start))
 
     @staticmethod
     def of_names(key: str, names: Iterable[str]) -> Needle | None:
@@ -69,15 +97,17 @@ class Needle:
         letters = frozenset(key).union(*wanted)
         if not letters <= _PLAIN - {"/"}:
             return None
-        pattern = b'"' + re.escape(key.encode()) + b'"' + _SPACE + b":" + _SPACE + rb'"([^"\\]*)"'
-        return Needle(pattern, letters, frozenset(name.encode() for name in wanted))
+        quoted = b'"' + key.encode() + b'"'
+        pattern = re.escape(quoted) + _SPACE + b":" + _SPACE + rb'"([^"\\]*)"'
+        return Needle(pattern, letters, (quoted,), pattern, frozenset(name.encode() for name in wanted))
 
     @staticmethod
     def of_start(key: str, start: str) -> Needle | None:
         """A text that starts so, anywhere; the key where start says nothing."""
         if not start or not set(start) <= _PLAIN:
             return Needle.of_key(key)
-        return Needle(_literal(b'"' + start.encode()), frozenset(start))
+        text = b'"' + start.encode()
+        return Needle(_literal(text), frozenset(start), (_unslashed(text),))
 
 
 def _written(value: str | int | bool) -> bytes | None:
@@ -93,10 +123,100 @@ def _literal(text: bytes) -> bytes:
     return re.escape(text).replace(b"/", rb"\\?/")
 
 
+def _unslashed(text: bytes) -> bytes:
+    """The longest part without a slash, which JSON may write as it is or escaped."""
+    return max(text.split(b"/"), key=len)
+
+
+def _whole(quoted: bytes, value: bytes) -> bytes | None:
+    """What has to match where an anchor was found: the key and its value, if the key begins there."""
+    return None if b"/" in quoted else re.escape(quoted) + value
+
+
 def _rare_tail(quoted: bytes) -> bytes:
     """The end of a quoted text from its rarest byte on, at least four bytes where there are as many."""
     places = range(max(1, len(quoted) - 4))
     return quoted[min(places, key=lambda i: (_RANK.get(quoted[i], 0), i)) :]
+
+
+class _Prepared:
+    """A needle made ready to search with."""
+
+    def __init__(self, needle: Needle) -> None:
+        self.search = re.compile(needle.pattern).search
+        self.finditer = re.compile(needle.pattern).finditer
+        self.check = None if needle.check is None else re.compile(needle.check).match
+        self.anchors = needle.anchors
+        self.compact = needle.compact
+        self.names = needle.names
+        self.firsts = frozenset(name[0] for name in needle.names or () if name)
+
+    def lines(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+        """Lines that hold the needle, each once, in order."""
+        if self.names is not None:
+            return self._named_fast(block, end) if Str is not None else self._named(block, end)
+        if Str is None:
+            return self._plain(block, end)
+        if self.compact:
+            # Where each key stands in one of the usual spellings, those alone tell.
+            count = Str(memoryview(block)[:end]).count
+            if count(self.anchors[0]) == sum(map(count, self.compact)):
+                return self._anchored(self.compact[0], None, block, end)
+        if len(self.anchors) == 1:
+            return self._anchored(self.anchors[0], self.check, block, end)
+        found = (line for anchor in self.anchors for line in self._anchored(anchor, self.check, block, end))
+        return iter(sorted(set(found)))
+
+    def _plain(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+        position, search = 0, self.search
+        while (hit := search(block, position, end)) is not None:
+            start = block.rfind(b"\n", position, hit.start()) + 1 or position
+            stop = block.find(b"\n", hit.end() - 1, end)
+            yield start, stop
+            position = stop + 1
+
+    def _anchored(
+        self, anchor: bytes, check: Callable[..., Any] | None, block: bytearray, end: int
+    ) -> Iterator[tuple[int, int]]:
+        assert Str is not None
+        find = Str(memoryview(block)[:end]).find
+        hit = find(anchor)
+        while hit >= 0:
+            if check is None or check(block, hit, end):
+                start, stop = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit, end)
+                yield start, stop
+                hit = find(anchor, stop)
+            else:
+                hit = find(anchor, hit + 1)
+
+    def _named(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+        names, stop = self.names or frozenset(), -1
+        for match in self.finditer(block, 0, end):
+            if match[1] in names and (hit := match.start()) > stop:
+                start, stop = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit, end)
+                yield start, stop
+
+    def _named_fast(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+        """The same; what stands closely written is looked at by hand, since most of it is not meant."""
+        assert Str is not None
+        assert self.check is not None
+        anchor, names, firsts, check = self.anchors[0], self.names or frozenset(), self.firsts, self.check
+        find, quote = Str(memoryview(block)[:end]).find, block.find
+        width = len(anchor)
+        hit = find(anchor)
+        while hit >= 0:
+            after = hit + width
+            if block[after] == 58 and block[after + 1] == 34:
+                known = block[after + 2] in firsts and bytes(block[after + 2 : quote(b'"', after + 2, end)]) in names
+            else:
+                match = check(block, hit, end)
+                known = match is not None and match[1] in names
+            if known:
+                start, stop = block.rfind(b"\n", 0, hit) + 1, quote(b"\n", hit, end)
+                yield start, stop
+                hit = find(anchor, stop)
+            else:
+                hit = find(anchor, after)
 
 
 class Search:
@@ -106,7 +226,7 @@ class Search:
     """
 
     def __init__(self, needles: Sequence[Needle]) -> None:
-        self._needles = [(re.compile(needle.pattern), needle.names) for needle in needles]
+        self._needles = [_Prepared(needle) for needle in needles]
         letters = frozenset[str]().union(*(needle.letters for needle in needles))
         codes = "|".join(sorted(f"{ord(letter):02x}" for letter in letters))
         self._escape = re.compile(rf"\\u00(?:{codes})".encode(), re.IGNORECASE) if codes else None
@@ -120,27 +240,37 @@ class Search:
         if not self._sampled:
             # The needle that is met most seldom leads, the others only have a say about the lines it finds.
             self._sampled = True
-            sample = min(end, 1 << 17)
-            self._needles.sort(key=lambda needle: sum(1 for _ in needle[0].finditer(block, 0, sample)))
-        escaped = list(self._escaped(block, end))
+            sample = block.rfind(b"\n", 0, min(end, 1 << 16)) + 1 or end
+            self._needles.sort(key=lambda needle: sum(1 for _ in needle.lines(block, sample)))
+        escaped = list(self.escaped(block, end))
         place = 0
-        for start, stop in _holding(*self._needles[0], block, end):
+        for start, stop in self._needles[0].lines(block, end):
             while place < len(escaped) and escaped[place][0] < start:
                 yield escaped[place]
                 place += 1
             if place < len(escaped) and escaped[place][0] == start:
                 yield escaped[place]
                 place += 1
-            elif all(pattern.search(block, start, stop) for pattern, _ in self._needles[1:]):
+            elif all(other.search(block, start, stop) for other in self._needles[1:]):
                 yield start, stop
         yield from escaped[place:]
 
-    def _escaped(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    def escaped(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
         """Lines in which a letter that matters stands as an escape."""
         if self._escape is None:
             return
-        # A backslash is found at the speed of memory; a text full of them is faster by the expression.
         find, match = block.find, self._escape.match
+        if Str is not None:
+            seek = Str(memoryview(block)[:end]).find
+            hit = seek(b"\\u00")
+            while hit >= 0:
+                if match(block, hit, end):
+                    start, stop = block.rfind(b"\n", 0, hit) + 1, find(b"\n", hit, end)
+                    yield start, stop
+                    hit = stop
+                hit = seek(b"\\u00", hit + 1)
+            return
+        # A backslash is found at the speed of memory; a text full of them is faster by the expression.
         position, left = find(b"\\", 0, end), _ESCAPE_BUDGET
         while position >= 0 and left:
             if match(block, position, end):
@@ -151,10 +281,86 @@ class Search:
             left -= 1
         if position < 0:
             return
-        while (hit := self._escape.search(block, position, end)) is not None:
-            start, stop = block.rfind(b"\n", 0, hit.start()) + 1, find(b"\n", hit.end(), end)
+        while (found := self._escape.search(block, position, end)) is not None:
+            start, stop = block.rfind(b"\n", 0, found.start()) + 1, find(b"\n", found.end(), end)
             yield start, stop
             position = stop
+
+
+class Mentions:
+    """Finds every text that stands at a key, whatever the line; those that look like a record's id left out."""
+
+    def __init__(self, key: str) -> None:
+        self._anchor = b'"' + key.encode() + b'"'
+        self._match = re.compile(_SPACE + b":" + _SPACE + rb'"([^"\\]*)(["\\])').match
+        self._search = re.compile(re.escape(self._anchor)).search
+        self._escapes = Search([Needle(b"", frozenset(key), ())])
+        # How the ids of decisions and of records are mostly written.
+        self._usual = (b"{" + self._anchor + b':"', b"," + self._anchor + b':"0')
+
+    def note(self, block: bytearray, end: int, hashes: array[int], starts: array[int]) -> list[int]:
+        """Append the hash of each text and the place where its line starts.
+
+        Shape: returned are the starts of lines in which only decoding can tell the text.
+        """
+        add_hash, add_start = hashes.append, starts.append
+        quote, back = block.find, block.rfind
+        anchor, width = self._anchor, len(self._anchor)
+        find = self._find(block, end)
+        unclear = [start for start, _ in self._escapes.escaped(block, end)]
+        if Str is not None and self._note_usual(block, end, hashes, starts):
+            return unclear
+        # This runs once for each id of a log: what is not needed for most of them is kept out of the way.
+        hit = find(anchor)
+        while hit >= 0:
+            first = hit + width + 2
+            if block[first - 1] != 34 or block[first - 2] != 58:
+                other = self._match(block, hit + width, end)
+                if other is not None and other[2] == b'"':
+                    add_hash(hash(other[1]))
+                    add_start(back(b"\n", 0, hit) + 1)
+                elif other is not None:
+                    unclear.append(back(b"\n", 0, hit) + 1)
+            # A ULID is 26 characters from 0 to 7 on; each record has one, and no decision is named so.
+            elif block[first] > 55 or first + 26 >= end or block[first + 26] != 34:
+                value = bytes(block[first : quote(b'"', first, end)])
+                if b"\\" in value:
+                    unclear.append(back(b"\n", 0, hit) + 1)
+                else:
+                    add_hash(hash(value))
+                    add_start(back(b"\n", 0, hit) + 1)
+            hit = find(anchor, first)
+        return unclear
+
+    def _note_usual(self, block: bytearray, end: int, hashes: array[int], starts: array[int]) -> bool:
+        """The same where every id stands first in a decision or is a record's; False if that is not so."""
+        text = Str(memoryview(block)[:end])
+        find, quote, back = text.find, block.find, block.rfind
+        usual, width = self._usual[0], len(self._usual[0])
+        values, hits = [], []
+        hit = find(usual)
+        while hit >= 0:
+            first = hit + width
+            values.append(bytes(block[first : quote(b'"', first, end)]))
+            hits.append(hit)
+            hit = find(usual, first)
+        if text.count(self._anchor) != len(hits) + text.count(self._usual[1]) or b"\\" in b"".join(values):
+            return False
+        hashes.extend(map(hash, values))
+        starts.extend([back(b"\n", 0, hit) + 1 for hit in hits])
+        return True
+
+    def _find(self, block: bytearray, end: int) -> Callable[..., int]:
+        if Str is not None:
+            find: Callable[..., int] = Str(memoryview(block)[:end]).find
+            return find
+        search = self._search
+
+        def slow(_: bytes, position: int = 0) -> int:
+            found = search(block, position, end)
+            return -1 if found is None else found.start()
+
+        return slow
 
 
 def _every(block: bytearray, end: int) -> Iterator[tuple[int, int]]:
@@ -165,28 +371,14 @@ def _every(block: bytearray, end: int) -> Iterator[tuple[int, int]]:
         start = stop + 1
 
 
-def _holding(
-    pattern: re.Pattern[bytes], names: frozenset[bytes] | None, block: bytearray, end: int
-) -> Iterator[tuple[int, int]]:
-    """Lines with a match of the pattern, each once."""
-    if names is not None:
-        stop = -1
-        for match in pattern.finditer(block, 0, end):
-            if match[1] in names and (place := match.start()) > stop:
-                start, stop = block.rfind(b"\n", 0, place) + 1, block.find(b"\n", place, end)
-                yield start, stop
-        return
-    position, search = 0, pattern.search
-    while (hit := search(block, position, end)) is not None:
-        start = block.rfind(b"\n", position, hit.start()) + 1 or position
-        stop = block.find(b"\n", hit.end() - 1, end)
-        yield start, stop
-        position = stop + 1
-
-
 def ends(block: bytearray, end: int) -> tuple[int, list[tuple[int, int]]]:
     """How many lines block[:end] has, and those that do not run from { to }."""
     find = block.find
+    if Str is not None and end > 1 and block[0] == 123 and block[end - 2] == 125:
+        text = Str(memoryview(block)[:end])
+        count = text.count(b"\n")
+        if text.count(b"}\n{") == count - 1:
+            return count, []
     odd: list[tuple[int, int]] = []
     count, start = 0, 0
     stop = find(b"\n", 0, end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import marshal
-import tempfile
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -46,6 +45,8 @@ class Spill:
             self._bytes = sum(len(key) + len(row) + 160 for key, row in self._held)
             if self._bytes <= self._budget // 2:
                 return
+        import tempfile
+
         run = tempfile.TemporaryFile(prefix="ontoref-")  # noqa: SIM115 it is read, and closed, later
         write_batches(run, self._held)
         run.seek(0)

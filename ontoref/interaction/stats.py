@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ontoref.interaction.ask import Ask
-from ontoref.interaction.blocks import Stretch
-from ontoref.interaction.parallel import spread
-from ontoref.interaction.query import Question, Skipped, survey
+from ontoref.interaction.blocks import Stretch, shares
+from ontoref.interaction.parallel import Crew, usable_cores
+from ontoref.interaction.query import Question, Skipped, first_look
 from ontoref.interaction.where import Reach
 from ontoref.vocabulary import Vocabulary
 
@@ -31,9 +31,10 @@ def count_facets(question: Question, paths: Sequence[str], vocabulary: Vocabular
     """Count every enum and every yes or no of the records that a question about records keeps."""
     facets = _countable(vocabulary)
     ask = Ask(question, vocabulary, False)
-    parts, first = survey(ask, paths, jobs)
 
-    def count(share: list[Stretch]) -> Iterator[Any]:
+    def count(share: list[Stretch], hear: Callable[[], Any]) -> Iterator[Any]:
+        yield ask.survey(share).plain()
+        ask.superseded, _ = hear()
         tally: Counter[tuple[str, str | bool]] = Counter()
         skipped: set[tuple[int, int]] = set()
         matching = 0
@@ -44,12 +45,13 @@ def count_facets(question: Question, paths: Sequence[str], vocabulary: Vocabular
         yield matching, dict(tally), skipped
 
     total: Counter[tuple[str, str | bool]] = Counter()
+    crew = Crew(shares(paths, usable_cores() if jobs is None else jobs), count)
+    first = first_look(crew, ask)
     matching, skipped = 0, set(first.skipped)
-    for stream in spread(parts, count):
-        for part, tally, places in stream:
-            matching += part
-            total.update(tally)
-            skipped |= places
+    for part, tally, places in crew.reports():
+        matching += part
+        total.update(tally)
+        skipped |= places
     order = {path: number for number, path in enumerate(facets)}
     found = sorted(total.items(), key=lambda item: (order[item[0][0]], -item[1], str(item[0][1])))
     rows = [{"facet": path, "value": value, "count": number} for (path, value), number in found]

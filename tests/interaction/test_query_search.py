@@ -13,10 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ontoref.interaction.blocks import Stretch, blocks
 from ontoref.interaction.filters import conditions_of
 from ontoref.interaction.query import Answer, Question, answer
 from ontoref.interaction.rows import ROWS
 from ontoref.interaction.search import Needle, Search, ends
+from ontoref.interaction.spill import Spill
 from ontoref.vocabulary import Vocabulary, load
 
 
@@ -113,6 +115,15 @@ def word(text: str, dice: random.Random) -> str:
     return '"' + "".join(f"\\u{ord(c):{digits}}" if dice.random() < 0.3 else json.dumps(c)[1:-1] for c in text) + '"'
 
 
+@pytest.fixture(params=["stringzilla", "alone"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search with the library that makes it fast, and with the standard library alone."""
+    if request.param == "alone":
+        monkeypatch.setattr("ontoref.interaction.search.Str", None)
+    else:
+        pytest.importorskip("stringzilla")
+
+
 QUESTIONS: list[Callable[[Vocabulary], Question]] = []
 
 
@@ -153,7 +164,8 @@ def contents(found: Answer) -> tuple[list[Any], int, int]:
     return [orjson.loads(row) for row in found.rows], found.found, found.records
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("engine")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_the_search_and_decoding_every_line_give_the_same_answer(
     data: st.DataObject, seed: int, words: Vocabulary, tmp_path_factory: pytest.TempPathFactory
@@ -172,9 +184,13 @@ def test_the_search_and_decoding_every_line_give_the_same_answer(
         assert contents(fast) == contents(slow), question
 
 
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("most", [1, 100_000])
 def test_the_answer_is_the_same_whatever_the_number_of_processes(
-    words: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
+    """Also where more decisions are meant than are worth noting."""
+    monkeypatch.setattr("ontoref.interaction.ask._MOST_MATCHES", most)
     monkeypatch.setattr("ontoref.interaction.blocks._LEAST_SHARE_BYTES", 1 << 12)
     dice = random.Random(7)
     paths = []
@@ -187,6 +203,7 @@ def test_the_answer_is_the_same_whatever_the_number_of_processes(
                     "session_id": f"s-{index % 7}",
                     "recorded_at": f"2026-11-{dice.randrange(1, 28):02}T00:00:00Z",
                     "kind": dice.choice(["Fix", "Feature"]),
+                    **({"supersedes": [f"r{dice.randrange(10**6)}"]} if index % 50 == 0 else {}),
                     "decisions": [
                         {"id": f"d-{dice.randrange(30)}", "reversible": True, "adr_candidate": dice.random() < 0.1}
                     ],
@@ -200,12 +217,14 @@ def test_the_answer_is_the_same_whatever_the_number_of_processes(
         one = answer(question, paths, words, jobs=1)
         rows, skipped = contents(one), one.skipped
         assert len(skipped) == 3
+        assert contents(answer(question, paths, words, jobs=1, everything=True)) == rows
         for jobs in (2, 3):
             many = answer(question, paths, words, jobs=jobs)
             assert contents(many) == rows
             assert many.skipped == skipped
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize(
     "line",
     [
@@ -226,8 +245,38 @@ def test_a_line_is_found_however_it_spells_the_key(line: bytes) -> None:
     assert found == [line]
 
 
+@pytest.mark.usefixtures("engine")
 def test_ends_counts_lines_and_names_those_that_are_no_whole_object() -> None:
     block = bytearray(b'{"a":1}\n\n{"b":\n[1]\n {"c":1}\r\n{}\n')
     count, odd = ends(block, len(block))
     assert count == 6
     assert [bytes(block[start:stop]) for start, stop in odd] == [b"", b'{"b":', b"[1]", b' {"c":1}\r']
+
+
+def test_more_rows_than_memory_may_hold_come_back_in_order() -> None:
+    spill = Spill(budget_bytes=2000)
+    keys = [b"%05d" % (number * 7919 % 1000) for number in range(1000)]
+    for key in keys:
+        spill.add((key, b"row " + key))
+    assert [key for key, _ in spill] == sorted(keys)
+    few = Spill(limit=5, reverse=True, budget_bytes=2000)
+    for key in keys:
+        few.add((key, b""))
+    assert [key for key, _ in few] == sorted(keys, reverse=True)[:5]
+    assert few.count == 1000
+
+
+def test_blocks_hold_every_line_once_and_pass_over_one_that_is_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ontoref.interaction.blocks.LONGEST_LINE_BYTES", 1 << 12)
+    lines = [b"%d:" % number + b"x" * (number * 37 % 900) for number in range(300)]
+    lines[150] = b"y" * 20_000
+    path = tmp_path / "log"
+    path.write_bytes(b"\n".join(lines))
+    found, too_long = [], 0
+    for block in blocks(Stretch(0, str(path), 0, path.stat().st_size), bytearray(1 << 10)):
+        too_long += block.too_long
+        found += bytes(block.content[: block.end]).split(b"\n")[:-1]
+    assert too_long == 1
+    assert found == lines[:150] + lines[151:]

@@ -103,10 +103,10 @@ def logs_and_words(paths: Sequence[str] | None, schemas: str | None) -> tuple[li
     import os
 
     from ontoref.interaction.logs import log_paths
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import nearest_project
     from ontoref.vocabulary import load
 
-    project = find_project(os.getcwd())
+    project = nearest_project(os.getcwd())
     if not paths:
         folder = project.log_folder(project.settings)
         paths = [folder] if os.path.isdir(folder) else []

@@ -6,15 +6,24 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoref.cli.output import TextFormat, emit_json, note
+from ontoref.cli.output import emit_json, note
 from ontoref.errors import OntorefError, UsageError
 
 if TYPE_CHECKING:
     from ontoref.cli.transcript.session import Session
+
+
+class TraceFormat(StrEnum):
+    """The forms of a trace."""
+
+    text = "text"
+    json = "json"
+    jsonl = "jsonl"
 
 
 class NoSessions(OntorefError):
@@ -47,7 +56,7 @@ def trace(
     root: Annotated[str | None, typer.Option(help="With --new: search this folder.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --new: say what would be done.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Name the lines that were skipped.")] = False,
-    form: Annotated[TextFormat, typer.Option("--format", help="How to print.")] = TextFormat.text,
+    form: Annotated[TraceFormat, typer.Option("--format", help="How to print.")] = TraceFormat.text,
 ) -> int:
     """Make the trace of a session: its first question, everything that was said and done, its last answer.
 
@@ -66,7 +75,7 @@ def trace(
     if len(session) == 1:
         made = _make(session[0], runtime)
         _tell(made, verbose)
-        if form is TextFormat.text:
+        if form is TraceFormat.text:
             _print_text(made)
         else:
             _emit(made.trace)
@@ -92,7 +101,7 @@ def _new(
     root: str | None,
     dry_run: bool,
     verbose: bool,
-    form: TextFormat,
+    form: TraceFormat,
 ) -> int:
     from ontoref import places
     from ontoref.transcript.processed import add_processed, read_processed
@@ -194,13 +203,13 @@ def _tell(made: Made, verbose: bool) -> None:
         note(f"{made.name}: {len(made.bad)} line{'s' * (len(made.bad) > 1)} skipped{': ' * verbose}{lines}")
 
 
-def _print_several(found: list[Made], form: TextFormat, verbose: bool) -> None:
+def _print_several(found: list[Made], form: TraceFormat, verbose: bool) -> None:
     for made in found:
         _tell(made, verbose)
     rows = [{"session": made.name, "trace": made.trace} for made in found if made.trace is not None]
-    if form is TextFormat.json:
+    if form is TraceFormat.json:
         _emit(rows)
-    elif form is TextFormat.jsonl:
+    elif form is TraceFormat.jsonl:
         for row in rows:
             _emit(row)
     else:
