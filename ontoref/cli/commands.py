@@ -82,6 +82,7 @@ COMMANDS: dict[str, Entry] = {
             "reset": Entry("Delete the whole archive.", "ontoref.cli.state.reset:reset"),
         },
     ),
+    "doctor": Entry("Look for everything that is wrong, and mend it.", "ontoref.cli.doctor:doctor"),
     "backup": Entry(
         "Save local state into one archive, and bring it back.",
         commands={

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from ontoref import __version__
 from ontoref.state.errors import DatabaseRefused, DatabaseUnusable, StateError
+from ontoref.state.workshop import temporary_name
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -288,7 +289,7 @@ def _make(path: str, role: Role, agent_id: str | None) -> None:
     """Make the database aside and link it into place: nobody ever sees half of one."""
     folder = os.path.dirname(path)
     make_private_dirs(folder)
-    aside = os.path.join(folder, f".making-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    aside = os.path.join(folder, temporary_name("making"))
     os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         with told(path):
@@ -336,7 +337,7 @@ def _discard_orphans(path: str) -> None:
     if not seen or os.path.exists(path):
         return
     for companion, number in seen.items():
-        name = f"{companion}.orphan-{os.getpid()}.tmp"
+        name = os.path.join(os.path.dirname(companion), temporary_name("orphan"))
         with contextlib.suppress(FileNotFoundError):
             os.rename(companion, name)
             if os.stat(name).st_ino == number:

@@ -18,7 +18,7 @@ from ontoref.identifiers import new_ulid
 from ontoref.state import leases, ledger, sessions
 from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
 from ontoref.state.database import Database
-from ontoref.state.errors import LeaseHeld
+from ontoref.state.errors import LeaseHeld, LeaseLost
 from ontoref.state.facts import Facts
 from ontoref.state.faults import step
 from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
@@ -26,9 +26,11 @@ from ontoref.state.identify import Candidate, Identified, candidates, identify
 from ontoref.state.store import State
 from ontoref.transcript.source import TranscriptError
 
-__all__ = ["Importer", "Outcome"]
+__all__ = ["RUN_SCOPE", "Importer", "Outcome"]
 
 LINES = "transcript_events"
+# While a run lives it holds this scope under its id; that is how a killed run is told from one that sleeps.
+RUN_SCOPE = "import-run"
 _SESSION_TABLES = {"transcript": LINES, "trajectory": "trajectory_runtime_events", "routes": "session_routes"}
 
 
@@ -64,6 +66,7 @@ class Importer:
     exclude: tuple[str, ...] = ()
     on_bytes: Callable[[int], None] | None = None
     run_id: str | None = None
+    run_lease: leases.Lease | None = None
     counts: Counter[str] = field(default_factory=Counter)
     owner: leases.Owner = field(default_factory=leases.this_process)
     filler: Filler = field(default_factory=Filler)
@@ -97,13 +100,15 @@ class Importer:
 
     def finish(self) -> None:
         """Close the run's row; without any change there is none."""
-        if self.run_id is not None:
+        if self.run_lease is not None and self.run_id is not None:
+            self.run_lease.release()
             status = "warning" if self.counts["failed"] else "completed"
             ledger.finish_run(self.state.writable(), self.run_id, status, {"sources": dict(self.counts)})
 
     def one(self, candidate: Candidate, *, wait: bool = True) -> Outcome:
         """Import one source."""
         try:
+            self._live()
             candidate.path.encode()
             outcome = self._one(candidate, wait)
         except UnicodeEncodeError:
@@ -309,11 +314,23 @@ class Importer:
                 return True
         return False
 
+    def _live(self) -> None:
+        """Keep the run's own lease. One that was lost while the machine slept is taken anew."""
+        if self.run_lease is not None:
+            try:
+                self.run_lease.beat()
+            except LeaseLost:
+                run_id = self.run_lease.key
+                self.run_lease = leases.acquire(self.state.writable(), RUN_SCOPE, run_id, owner=self.owner)
+
     def _begun(self) -> str:
         """The run's id; its row is written with the first change, so that an import of nothing writes nothing."""
         if self.run_id is None:
-            self.run_id = new_ulid()
-            ledger.begin_run(self.state.writable(), self.run_id, self.kind)
+            control, run_id = self.state.writable(), new_ulid()
+            with control.transaction():
+                self.run_lease = leases.acquire(control, RUN_SCOPE, run_id, owner=self.owner, attempts=1)
+                ledger.begin_run(control, run_id, self.kind)
+            self.run_id = run_id
         return self.run_id
 
     def _put(self, row: ledger.Row, **changes: Any) -> ledger.Row:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 import random
-import socket
-import sys
 import time
 from dataclasses import dataclass, field
 
 from ontoref.identifiers import new_ulid
 from ontoref.state.database import Database, now_ms
 from ontoref.state.errors import LeaseHeld, LeaseLost
+from ontoref.state.process import machine, process_is_gone, process_started
 
-__all__ = ["EXCLUSIVE_SCOPE", "STALE_MS", "Held", "Lease", "Owner", "acquire", "held", "this_process"]
+__all__ = [
+    "EXCLUSIVE_SCOPE",
+    "STALE_MS",
+    "Held",
+    "Lease",
+    "Owner",
+    "acquire",
+    "dead",
+    "held",
+    "remove_dead",
+    "this_process",
+]
 
 STALE_MS = 60_000
 # Who holds this scope holds everything: no other lease is given meanwhile, and it waits for all others.
@@ -98,7 +108,7 @@ class Lease:
 
 def this_process() -> Owner:
     """A new owner that stands for this process."""
-    return Owner(new_ulid(), _host(), os.getpid(), _process_started(os.getpid()))
+    return Owner(new_ulid(), machine(), os.getpid(), process_started(os.getpid()))
 
 
 def acquire(
@@ -132,6 +142,24 @@ def held(database: Database, *, now: int | None = None) -> list[Held]:
     """Leases that bind now, by scope and key."""
     moment = now_ms() if now is None else now
     return [lease for lease in _rows(database, "1 = 1", ()) if lease.holds(moment)]
+
+
+def dead(database: Database, *, now: int | None = None) -> list[Held]:
+    """Leases that bind nobody any more: expired, or of a process that is gone."""
+    moment = now_ms() if now is None else now
+    return [lease for lease in _rows(database, "1 = 1", ()) if not lease.holds(moment)]
+
+
+def remove_dead(database: Database, *, now: int | None = None) -> int:
+    """Delete those. How many."""
+    with database.transaction():
+        gone = dead(database, now=now)
+        for lease in gone:
+            database.execute(
+                "DELETE FROM state_leases WHERE scope = ? AND lease_key = ? AND owner = ?",
+                (lease.scope, lease.key, lease.owner.token),
+            )
+        return len(gone)
 
 
 def _try(database: Database, scope: str, key: str, owner: Owner, stale_ms: int, now: int) -> Held | None:
@@ -171,44 +199,6 @@ def _rows(database: Database, condition: str, values: tuple[str, ...]) -> list[H
     ]
 
 
-def _host() -> str:
-    """Names this machine since its last start, and this container of it: where a process number means something."""
-    return "/".join((socket.gethostname(), _boot(), _namespace()))
-
-
-def _boot() -> str:
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
-    except OSError:
-        return "-"
-
-
-def _namespace() -> str:
-    try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
-        return "-"
-
-
-def _process_started(pid: int) -> str:
-    """When a process began, in the kernel's own words; "" where that cannot be asked."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode("ascii")
-    except (OSError, IndexError):
-        return ""
-
-
 def _is_dead(owner: Owner) -> bool:
     """Whether the owner was a process of this machine and is gone. Where that cannot be known: False."""
-    if owner.host != _host() or sys.platform == "win32":
-        return False
-    try:
-        os.kill(owner.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    started = _process_started(owner.pid)
-    return bool(started and owner.started and started != owner.started)
+    return owner.host == machine() and process_is_gone(owner.pid, owner.started)

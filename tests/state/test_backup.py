@@ -48,7 +48,9 @@ def filled(layout: Layout, source: Path) -> Layout:
 
 def load(layout: Layout, path: Path) -> None:
     with State(layout, read_only=False) as state:
-        list(Importer(state).run([str(path)]))
+        importer = Importer(state)
+        list(importer.run([str(path)]))
+        importer.finish()
 
 
 def exported(layout: Layout) -> bytes:

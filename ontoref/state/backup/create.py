@@ -8,10 +8,8 @@ import hashlib
 import io
 import os
 import platform
-import shutil
 import sqlite3
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +25,7 @@ from ontoref.state.errors import StateError
 from ontoref.state.faults import step
 from ontoref.state.store import State
 from ontoref.state.upkeep import Place, databases
+from ontoref.state.workshop import sweep, workshop
 
 __all__ = ["Created", "create", "default_output", "plan"]
 
@@ -84,7 +83,8 @@ def _write(state: State, output: str, now: datetime, check: bool) -> tuple[Manif
     folder = os.path.dirname(output)
     root = os.path.basename(output).removesuffix(".tar.gz").removesuffix(".tgz")
     root = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in root).lstrip("._-") or "backup"
-    with _workshop(folder) as aside:
+    sweep(folder)
+    with workshop(folder, "backup") as aside:
         assets = []
         for place in _snapshots(state, aside):
             step("backup:snapshot")
@@ -145,8 +145,9 @@ def _snapshots(state: State, aside: str) -> Iterator[Place]:
     first = Place(None, state.layout.global_database)
     snapshot.take(control, _file_in(aside, first))
     yield first
+    there = set(state.agent_ids())
     for agent_id in snapshot.agents_in(_file_in(aside, first)):
-        database = state.agent(agent_id)
+        database = state.agent(agent_id) if agent_id in there else None
         if database is not None:
             place = Place(agent_id, database.path)
             snapshot.take(database, _file_in(aside, place))
@@ -186,16 +187,6 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = size, 0o600
     return entry
-
-
-@contextlib.contextmanager
-def _workshop(folder: str) -> Iterator[str]:
-    """A private folder beside the output, gone at the end whatever happens."""
-    aside = tempfile.mkdtemp(prefix=".ontoref-backup-", suffix=".tmp", dir=folder)
-    try:
-        yield aside
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _sha256(path: str) -> str:

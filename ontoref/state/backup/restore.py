@@ -7,10 +7,7 @@ stay out until the end. Killed at any point, the same command run again complete
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,10 +23,9 @@ from ontoref.state.errors import DatabaseUnusable
 from ontoref.state.faults import step
 from ontoref.state.layout import Layout
 from ontoref.state.store import State
+from ontoref.state.workshop import sweep, workshop
 
-__all__ = ["WORKSHOP_PREFIX", "Restored", "restore"]
-
-WORKSHOP_PREFIX = ".restoring-"
+__all__ = ["Restored", "restore"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,8 @@ def restore(archive: str, layout: Layout, now: datetime) -> Restored:
         if archive.startswith(os.path.join(os.path.realpath(layout.root), folder) + os.sep):
             raise UsageError("the archive lies in what it would replace", location=archive, hint="move it out first")
     make_private_dirs(layout.root)
-    with _workshop(layout) as staged:
+    sweep(layout.root)
+    with workshop(layout.root, "restore") as staged:
         manifest = extract(archive, staged)
         step("restore:staged")
         aside = tuple(_move_unusable_aside(manifest, layout))
@@ -93,7 +90,7 @@ def _load(state: State, manifest: Manifest, staged: str, lease: leases.Lease) ->
 
 
 def _roll_back(state: State, rollback: str, lease: leases.Lease) -> None:
-    with _workshop(state.layout) as staged:
+    with workshop(state.layout.root, "restore") as staged:
         _load(state, extract(rollback, staged), staged, lease)
 
 
@@ -131,12 +128,3 @@ def _move_unusable_aside(manifest: Manifest, layout: Layout) -> Iterator[str]:
 
 def _target(layout: Layout, asset: Asset) -> str:
     return layout.agent_database(asset.agent_id) if asset.agent_id else layout.global_database
-
-
-@contextlib.contextmanager
-def _workshop(layout: Layout) -> Iterator[str]:
-    folder = tempfile.mkdtemp(prefix=WORKSHOP_PREFIX, suffix=".tmp", dir=layout.root)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
