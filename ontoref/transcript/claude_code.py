@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from ontoref.transcript import event as e
 from ontoref.transcript.claude_agents import Agents, agent_of, child_session
 from ontoref.transcript.claude_prompts import origin_of, plan_approved, refusal_of
 from ontoref.transcript.event import Approval, ReplayEvent
-from ontoref.transcript.native import parts, records, seconds, tokens
-from ontoref.transcript.outbox import Outbox
+from ontoref.transcript.native import LARGE_BYTES, minute_start, parts, records, second_try, seconds, tokens
+from ontoref.transcript.outbox import MOST_EVENTS, Outbox
 from ontoref.transcript.paths import normal_path
 from ontoref.transcript.report import Report, SessionInfo
 from ontoref.transcript.source import Head, Source
@@ -51,6 +53,8 @@ META = {
 }
 _SPAWNS = {"Task", "Agent"}
 _EDIT_TOOLS = {"Write": "write", "Edit": "update", "MultiEdit": "update", "NotebookEdit": "update"}
+# Tools whose calls are more than a call.
+_OWN_WAY = {*_SPAWNS, *_EDIT_TOOLS, "Workflow", "", "unknown"}
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPACTED = "compaction"
 
@@ -126,56 +130,87 @@ class _Reading:
         self.permission: str | None = None
         self.before_plan: str | None = None
         self.sidechain = 0
+        self.model: str | None = None
+        self.described = False
+        self.append = self.out.events.append
 
     def events(self) -> Iterator[ReplayEvent]:
-        out = self.out
-        for number, record in records(self.source, self.report):
-            if record is None:
-                self.close_all()
-                yield from out.all()
-                continue
-            self.line = number
-            self.entry(record)
-            if out.events:
-                if not out.held:
-                    yield from out.ready()
-                elif out.full(0):
+        """The one loop that decides the speed: a gigabyte is half a million of its rounds."""
+        out, report, source, uuids = self.out, self.report, self.source, self.uuids
+        pending, held = out.events, out.held
+        loads = orjson.loads
+        number = 0
+        minute, start = "", 0.0
+        for raw in source.lines:
+            try:
+                record = loads(raw)  # type: ignore[arg-type]
+            except ValueError:
+                if raw is None:
                     self.close_all()
                     yield from out.all()
+                    continue
+                record = None
+            number += 1
+            if type(record) is not dict:
+                report.lines = number
+                record = second_try(raw, number, source, report)
+                if record is None:
+                    continue
+            self.line = number
+            if not self.begun:
+                self.begin(record)
+            time = record.get("timestamp")
+            if time is not None:
+                try:
+                    # Nearly every line shares its minute with the one before.
+                    self.ts = start + float(time[17:23]) if time[:17] == minute and len(time) == 24 else 0 / 0
+                except (TypeError, ValueError, KeyError, ZeroDivisionError):
+                    self.ts = seconds(time, self.ts)
+                    if type(time) is str and (found := minute_start(time[:17])) is not None:
+                        minute, start = time[:17], found
+            uuid = record.get("uuid")
+            if type(uuid) is str:
+                known = len(uuids)
+                uuids.add(uuid)
+                if known == len(uuids):
+                    report.count("duplicate")
+                    self.sidechain += record.get("isSidechain") is True
+                    continue
+            else:
+                uuid = f"#{number}"
+            kind = record.get("type")
+            if kind == "assistant":
+                self.assistant(record, uuid)
+            elif kind == "user":
+                if "permissionMode" in record:
+                    self.mode(record["permissionMode"], f"{self.prefix}{uuid}:mode")
+                self.user(record, uuid)
+            else:
+                self.other(kind, record, uuid)
+            if pending:
+                if not held:
+                    yield from pending
+                    pending.clear()
+                elif len(pending) > MOST_EVENTS or len(raw) > LARGE_BYTES:  # type: ignore[arg-type]
+                    self.close_all()
+                    yield from out.all()
+        report.lines = number
         self.close_all()
         yield from out.all()
         self.finish()
 
-    def entry(self, record: dict[str, Any]) -> None:
-        kind = record.get("type")
-        time = record.get("timestamp")
-        if time is not None:
-            self.ts = seconds(time, self.ts)
-        if not self.begun:
-            self.begin(record)
-        side = record.get("isSidechain") is True
-        if side:
+    def other(self, kind: Any, record: dict[str, Any], uuid: str) -> None:
+        """A line that is no message."""
+        if record.get("isSidechain") is True:
             self.sidechain += 1
-        uuid = record.get("uuid")
-        if type(uuid) is str:
-            if uuid in self.uuids:
-                self.report.count("duplicate")
-                return
-            self.uuids.add(uuid)
-        else:
-            uuid = f"#{self.line}"
         if "permissionMode" in record:
             self.mode(record["permissionMode"], f"{self.prefix}{uuid}:mode")
-        if kind == "assistant":
-            self.assistant(record, uuid, side)
-        elif kind == "user":
-            self.user(record, uuid, side)
-        elif kind == "system":
-            self.system(record, uuid)
+        if kind == "progress":
+            self.progress(record)
         elif kind == "attachment":
             self.attachment(record, uuid)
-        elif kind == "progress":
-            self.progress(record)
+        elif kind == "system":
+            self.system(record, uuid)
         elif type(kind) is str and kind in META:
             self.meta(kind, record)
         else:
@@ -188,10 +223,9 @@ class _Reading:
         info = self.info
         native = record.get("sessionId")
         if not isinstance(native, str) or not native:
-            if record.get("type") in ("user", "assistant", "system"):
-                native = ""
-            else:
+            if record.get("type") not in ("user", "assistant", "system", "attachment", "permission-mode"):
                 return
+            native = ""
         self.begun = True
         if self.agent is not None:
             folder = re.search(r"(?:^|/)([^/]+)/subagents/", self.source.name)
@@ -211,12 +245,13 @@ class _Reading:
     def describe(self, record: dict[str, Any]) -> None:
         """Fill in what the first lines tell about the session."""
         info = self.info
-        if self.ts:
+        if self.ts and info.started is None:
             info.started = self.ts
         for field, key in (("cwd", "cwd"), ("version", "version"), ("branch", "gitBranch")):
             value = record.get(key)
             if getattr(info, field) is None and isinstance(value, str) and value:
                 setattr(info, field, value)
+        self.described = info.cwd is not None and info.started is not None
 
     def meta(self, kind: str, record: dict[str, Any]) -> None:
         self.report.count(kind)
@@ -230,7 +265,7 @@ class _Reading:
             self.info.title = summary if isinstance(summary, str) else self.info.title
 
     def mode(self, value: Any, span: str, by: str | None = None) -> None:
-        if not isinstance(value, str) or not value or value == self.permission:
+        if not isinstance(value, str) or not value or value == self.permission or not self.begun:
             return
         if self.permission is not None and by is None:
             self.report.count("modes")
@@ -243,7 +278,7 @@ class _Reading:
 
     # -- assistants
 
-    def assistant(self, record: dict[str, Any], uuid: str, side: bool) -> None:
+    def assistant(self, record: dict[str, Any], uuid: str) -> None:
         message = record.get("message")
         if type(message) is not dict:
             self.report.unknown.add(self.line, f"assistant without a message but {_shown(message)}")
@@ -252,76 +287,81 @@ class _Reading:
         if type(native) is not str:
             native = uuid
         parent = None
-        if side and self.agent is None:
-            parent = self.agents.sidechain(record, None)
-        chain = parent or ("side" if side else "")
-        held = self.messages.get(chain)
-        if held is None or held[0] != native:
-            if held is not None:
+        chain = ""
+        if record.get("isSidechain") is True:
+            self.sidechain += 1
+            if self.agent is None:
+                parent = self.agents.sidechain(record, None)
+                chain = parent or "side"
+        open_ = self.messages.get(chain)
+        if open_ is None or open_[0] != native:
+            if open_ is not None:
                 self.close(chain)
-            held = self.messages[chain] = [native, None, None]
+            open_ = self.messages[chain] = [native, None, None]
             self.out.held.add(chain)
         if self.compaction is not None:
             self.release_compaction()
         model = message.get("model")
         content = message.get("content")
-        line, ts, prefix, session, append = self.line, self.ts, self.prefix, self.session, self.out.events.append
         payload: dict[str, Any] | None = None
         position = 0
         block: Any
         for block in content if type(content) is list else (content,):
             kind = block.get("type") if type(block) is dict else "text" if type(block) is str else None
             if kind == "tool_use":
-                payload = self.call(record, uuid, position, block, parent, native)
+                name, given, call = block.get("name"), block.get("input"), block.get("id")
+                if type(name) is not str or name in _OWN_WAY or type(call) is not str or given is None:
+                    payload = self.call(record, uuid, position, block, parent, native)
+                else:
+                    payload = {
+                        "line": self.line,
+                        "tool_use_id": call,
+                        "name": name,
+                        "input": given,
+                        "message_id": native,
+                    }
+                    span = f"{self.prefix}{uuid}:{position}"
+                    self.calls[call] = (e.TOOL_CALL, span, payload)
+                    self.append(
+                        _new(
+                            ReplayEvent,
+                            (self.ts, e.TOOL_CALL, span, parent, self.session, RUNTIME, payload, None, None),
+                        )
+                    )
             elif kind == "text":
                 text = block if type(block) is str else block.get("text")
                 payload = {
-                    "line": line,
+                    "line": self.line,
                     "text": text if type(text) is str else "",
                     "message_id": native,
                     "model": model,
                     "stop_reason": message.get("stop_reason"),
                 }
-                if model == "<synthetic>" or record.get("isApiErrorMessage"):
+                if model == "<synthetic>" or "isApiErrorMessage" in record:
                     payload["synthetic"] = True
                     if record.get("isApiErrorMessage"):
                         payload["error"] = record.get("error") or True
-                append(
-                    _new(
-                        ReplayEvent,
-                        (
-                            ts,
-                            e.LLM_RESPONSE,
-                            f"{prefix}{uuid}:{position}",
-                            parent,
-                            session,
-                            RUNTIME,
-                            payload,
-                            None,
-                            None,
-                        ),
-                    )
-                )
+                self.add(e.LLM_RESPONSE, f"{self.prefix}{uuid}:{position}", payload, parent)
             elif kind == "thinking" or kind == "redacted_thinking":
                 text = block.get("thinking")
-                payload = {"line": line, "text": text if type(text) is str else "", "message_id": native}
+                payload = {"line": self.line, "text": text if type(text) is str else "", "message_id": native}
                 if kind == "redacted_thinking" or not payload["text"]:
                     payload["redacted"] = True
-                self.add(e.THINKING, f"{prefix}{uuid}:{position}", payload, parent)
+                self.add(e.THINKING, f"{self.prefix}{uuid}:{position}", payload, parent)
             elif kind is not None or block is not None:
                 payload = self.other_block(uuid, position, block, kind, parent, native) or payload
             position += 1
-        if payload is None and held[1] is None:
-            payload = {"line": line, "text": "", "message_id": native, "model": model}
-            self.add(e.LLM_RESPONSE, f"{prefix}{uuid}:{position}", payload, parent)
         if payload is not None:
-            held[1] = payload
+            open_[1] = payload
+        elif open_[1] is None:
+            open_[1] = {"line": self.line, "text": "", "message_id": native, "model": model}
+            self.add(e.LLM_RESPONSE, f"{self.prefix}{uuid}:{position}", open_[1], parent)
         usage = message.get("usage")
         if type(usage) is dict:
-            held[2] = usage
-        if type(model) is str and model != "<synthetic>":
-            self.info.model = model
-        if self.info.cwd is None or self.info.started is None:
+            open_[2] = usage
+        if model is not self.model and type(model) is str and model != "<synthetic>":
+            self.model = self.info.model = model
+        if not self.described:
             self.describe(record)
 
     def call(
@@ -395,7 +435,17 @@ class _Reading:
         self.out.held.discard(chain)
         if payload is None or usage is None:
             return
-        counts = tokens(usage)
+        try:
+            counts: dict[str, int] = {
+                "input": usage["input_tokens"],
+                "output": usage["output_tokens"],
+                "cache_read": usage["cache_read_input_tokens"],
+                "cache_write": usage["cache_creation_input_tokens"],
+            }
+            if type(sum(counts.values())) is not int or min(counts.values()) < 0:
+                counts = tokens(usage)
+        except (KeyError, TypeError):
+            counts = tokens(usage)
         before = self.given.get(native)
         if before is not None:
             payload["tokens"] = {k: v - before.get(k, 0) for k, v in counts.items() if v > before.get(k, 0)}
@@ -411,8 +461,11 @@ class _Reading:
 
     # -- users
 
-    def user(self, record: dict[str, Any], uuid: str, side: bool) -> None:
+    def user(self, record: dict[str, Any], uuid: str) -> None:
         message = record.get("message")
+        side = record.get("isSidechain") is True
+        if side:
+            self.sidechain += 1
         content = message.get("content") if type(message) is dict else message
         if content is None or (type(message) is not dict and type(message) is not str):
             self.report.unknown.add(self.line, f"user without content: {_shown(message)}")
@@ -440,7 +493,7 @@ class _Reading:
             if side and self.agent is None:
                 parent = self.agents.sidechain(record, content if type(content) is str else None)
             texts, others = parts(content)
-        if self.info.cwd is None or self.info.started is None:
+        if not self.described:
             self.describe(record)
         if record.get("isCompactSummary") is True:
             self.summary(uuid, "\n".join(texts))
@@ -709,9 +762,7 @@ class _Reading:
         mode: e.Mode | None = None,
         approval: Approval | None = None,
     ) -> None:
-        self.out.events.append(
-            _new(ReplayEvent, (self.ts, kind, span, parent, self.session, RUNTIME, payload, mode, approval))
-        )
+        self.append(_new(ReplayEvent, (self.ts, kind, span, parent, self.session, RUNTIME, payload, mode, approval)))
 
     def finish(self) -> None:
         self.info.ended = self.ts or None

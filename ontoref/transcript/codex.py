@@ -111,7 +111,7 @@ class _Reading:
             if out.events:
                 if not out.held:
                     yield from out.ready()
-                elif out.full(0):
+                elif out.full or number == self.report.large:
                     self.let_go()
                     yield from out.all()
         self.let_go()
@@ -538,7 +538,7 @@ class _Reading:
         gone = {x.span_id for x in self.waiting if x.kind == kind and x.payload["text"].strip() in key[1]}
         if gone:
             self.waiting = [x for x in self.waiting if x.span_id not in gone]
-            self.out.events = [x for x in self.out.events if x.span_id not in gone]
+            self.out.events[:] = [x for x in self.out.events if x.span_id not in gone]
             if not self.waiting:
                 self.out.release(_TWIN)
         return False

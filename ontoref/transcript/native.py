@@ -14,8 +14,10 @@ import orjson
 from ontoref.transcript.report import Report
 from ontoref.transcript.source import Source
 
-__all__ = ["parse", "parts", "records", "seconds", "text_of", "tokens"]
+__all__ = ["LARGE_BYTES", "parse", "parts", "records", "seconds", "text_of", "tokens"]
 
+# A reader holds nothing back after a line of this size, so that its memory stays bounded.
+LARGE_BYTES = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A number above this is milliseconds: as seconds it would be the year 5138.
@@ -41,30 +43,41 @@ def records(source: Source, report: Report) -> Iterator[tuple[int, dict[str, Any
     loads = orjson.loads
     number = 0
     for raw in source.lines:
-        if raw is None:
-            yield number, None
-            continue
+        try:
+            record = loads(raw)  # type: ignore[arg-type]
+        except ValueError:
+            if raw is None:
+                yield number, None
+                continue
+            record = None
         number += 1
         report.lines = number
-        try:
-            record = loads(raw)
-        except ValueError:
-            text = raw.removeprefix(_BOM) if number == 1 else raw
-            if not text.strip():
-                report.blank += 1
-                continue
-            try:
-                record = parse(text.rstrip(b"\r\n"))
-            except ValueError as error:
-                if source.open and not raw.endswith(b"\n"):
-                    report.pending = len(raw)
-                else:
-                    report.bad.add(number, str(error))
-                continue
         if type(record) is dict:
             yield number, record
+        elif (found := second_try(raw, number, source, report)) is not None:
+            yield number, found
+        if raw is not None and len(raw) > LARGE_BYTES:
+            report.large = number
+
+
+def second_try(raw: bytes | None, number: int, source: Source, report: Report) -> dict[str, Any] | None:
+    """The object of a line that is no plain JSON object, read leniently; None once the report was told why not."""
+    text = (raw or b"").removeprefix(_BOM) if number == 1 else raw or b""
+    if not text.strip():
+        report.blank += 1
+        return None
+    try:
+        record = parse(text.rstrip(b"\r\n"))
+    except ValueError as error:
+        if source.open and not text.endswith(b"\n"):
+            report.pending = len(text)
         else:
-            report.unknown.add(number, f"a JSON {_json_name(record)}, no object")
+            report.bad.add(number, str(error))
+        return None
+    if type(record) is dict:
+        return record
+    report.unknown.add(number, f"a JSON {_json_name(record)}, no object")
+    return None
 
 
 def parse(text: bytes) -> Any:
@@ -108,13 +121,20 @@ def seconds(value: Any, last: float) -> float:
     if type(value) is str:
         if len(value) == 24 and value[23] == "Z" and value[16] == ":":
             base = _minutes.get(value[:17])
-            rest = value[17:23]
-            if base is not None and rest.replace(".", "0", 1).isdecimal() and rest.isascii():
-                return base + float(rest)
+            if base is not None:
+                try:
+                    return base + float(value[17:23])
+                except ValueError:
+                    pass
         return _written(value, last)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, last)
     return last
+
+
+def minute_start(value: str) -> float | None:
+    """Start of the minute that a written time begins with (`2026-01-01T10:00:`), if one was read before."""
+    return _minutes.get(value)
 
 
 def _number(value: float, last: float) -> float:
@@ -177,7 +197,10 @@ def text_of(content: Any) -> str:
 
 
 def tokens(usage: Any) -> dict[str, int]:
-    """Token counts in our own names: input, output, cache_read, cache_write, reasoning, total; those given."""
+    """Token counts in our own names: input, output, cache_read, cache_write, reasoning, total; those given.
+
+    Shape: the names of the first runtime that knows one win; counts that are no whole number are left out.
+    """
     if not isinstance(usage, Mapping):
         return {}
     found = {}

@@ -133,7 +133,7 @@ class FamilyReading:
             self.line = number
             self.entry(record)
             if out.events:
-                if out.full(0):
+                if out.full or number == self.report.large:
                     yield from out.all()
                 elif not out.held:
                     yield from out.ready()

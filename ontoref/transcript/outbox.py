@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ontoref.transcript.event import ReplayEvent
 
-__all__ = ["Outbox"]
+__all__ = ["MOST_EVENTS", "Outbox"]
 
-_MOST_EVENTS = 512
-_MOST_BYTES = 8 << 20
+MOST_EVENTS = 512
 
 
 class Outbox:
@@ -17,12 +16,11 @@ class Outbox:
            holds. It never grows beyond a bound: then `full` is true, and the reader lets go of everything.
     """
 
-    __slots__ = ("_bytes", "events", "held")
+    __slots__ = ("events", "held")
 
     def __init__(self) -> None:
         self.events: list[ReplayEvent] = []
         self.held: set[str] = set()
-        self._bytes = 0
 
     def hold(self, key: str) -> None:
         self.held.add(key)
@@ -30,17 +28,18 @@ class Outbox:
     def release(self, key: str) -> None:
         self.held.discard(key)
 
-    def full(self, added_bytes: int) -> bool:
-        """Whether too much is held back, after a line of so many bytes."""
-        self._bytes += added_bytes
-        return len(self.events) > _MOST_EVENTS or self._bytes > _MOST_BYTES
+    @property
+    def full(self) -> bool:
+        """Whether so many events are held back that the reader shall let go."""
+        return len(self.events) > MOST_EVENTS
 
     def ready(self) -> list[ReplayEvent]:
         """Everything, if nothing is held; else nothing."""
         if self.held:
             return []
-        found, self.events = self.events, []
-        self._bytes = 0
+        found = self.events[:]
+        # The list itself stays: readers keep its append at hand.
+        self.events.clear()
         return found
 
     def all(self) -> list[ReplayEvent]:

@@ -85,7 +85,8 @@ class Report:
            (a missing parent, a companion that could not be read); counters are the runtime's own numbers:
            native line types, `sidechain`, `user` and `meta` for texts that are no event. apart names what
            the file is when it is no transcript (an index, a trajectory): it has lines and no events.
-    Units: pending is the size in bytes of an unterminated last piece that is no whole record, else None.
+    Units: pending is the size in bytes of an unterminated last piece that is no whole record, else None; large
+           is the number of the last very long line.
     """
 
     path: str
@@ -94,6 +95,7 @@ class Report:
     lines: int = 0
     blank: int = 0
     pending: int | None = None
+    large: int = 0
     apart: str | None = None
     bad: Places = field(default_factory=Places)
     unknown: Places = field(default_factory=Places)
