@@ -53,12 +53,14 @@ META = {
 }
 _SPAWNS = {"Task", "Agent"}
 _EDIT_TOOLS = {"Write": "write", "Edit": "update", "MultiEdit": "update", "NotebookEdit": "update"}
+_PLAN = ("EnterPlanMode", "ExitPlanMode", "exit_plan_mode")
 # Tools whose calls are more than a call.
 _OWN_WAY = {*_SPAWNS, *_EDIT_TOOLS, "Workflow", "", "unknown"}
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPACTED = "compaction"
 
 _new = tuple.__new__
+_CALL, _RESULT, _RESPONSE = e.TOOL_CALL, e.TOOL_RESULT, e.LLM_RESPONSE
 
 
 def claims(head: Head) -> int:
@@ -121,9 +123,8 @@ class _Reading:
         self.uuids: set[str] = set()
         # The message of each chain that may go on: chain -> [id, payload of its last event, usage].
         self.messages: dict[str, list[Any]] = {}
-        # Messages whose usage was given out: id -> output tokens and all others, so that a late line adds
-        # only what is new.
-        self.given: dict[str, dict[str, int]] = {}
+        # Messages whose usage was given out: id -> output tokens, so that a late line adds only what is new.
+        self.given: dict[str, int] = {}
         # Calls without a result: id -> (kind, span, payload).
         self.calls: dict[str, tuple[str, str, dict[str, Any]]] = {}
         self.compaction: dict[str, Any] | None = None
@@ -131,14 +132,18 @@ class _Reading:
         self.before_plan: str | None = None
         self.sidechain = 0
         self.model: str | None = None
+        self.settled = 0
         self.described = False
+        # Nothing waits that an assistant's line would have to settle first.
+        self.usual = False
         self.append = self.out.events.append
 
     def events(self) -> Iterator[ReplayEvent]:
         """The one loop that decides the speed: a gigabyte is half a million of its rounds."""
         out, report, source, uuids = self.out, self.report, self.source, self.uuids
         pending, held = out.events, out.held
-        loads = orjson.loads
+        loads, append, calls, messages = orjson.loads, out.events.append, self.calls, self.messages
+        plain = self.agent is not None
         number = 0
         minute, start = "", 0.0
         for raw in source.lines:
@@ -169,25 +174,141 @@ class _Reading:
                     if type(time) is str and (found := minute_start(time[:17])) is not None:
                         minute, start = time[:17], found
             uuid = record.get("uuid")
-            if type(uuid) is str:
+            kind = record.get("type")
+            if type(uuid) is not str:
+                uuid = f"#{number}"
+            elif kind != "progress":
                 known = len(uuids)
                 uuids.add(uuid)
                 if known == len(uuids):
                     report.count("duplicate")
                     self.sidechain += record.get("isSidechain") is True
                     continue
-            else:
-                uuid = f"#{number}"
-            kind = record.get("type")
             if kind == "assistant":
-                self.assistant(record, uuid)
+                # The usual line, one block of a message of the main chain, without a call of our own; whatever
+                # is unusual about another is seen to in `assistant`.
+                try:
+                    message = record["message"]
+                    native = message["id"]
+                    (block,) = message["content"]
+                    sort = block["type"]
+                    usual = (plain or not record["isSidechain"]) and type(native) is str and self.usual
+                    if usual and sort == "tool_use":
+                        call, name, given = block["id"], block["name"], block["input"]
+                        usual = type(call) is str and type(name) is str and name not in _OWN_WAY
+                        usual = usual and given is not None
+                    elif usual and sort == "text":
+                        text = block["text"]
+                        usual = type(text) is str and message["model"] == self.model
+                    else:
+                        usual = False
+                except (KeyError, TypeError, ValueError):
+                    usual = False
+                if not usual:
+                    self.assistant(record, uuid)
+                else:
+                    open_ = messages.get("")
+                    if open_ is None:
+                        open_ = messages[""] = [native, None, None]
+                        held.add("")
+                    elif open_[0] != native:
+                        if open_[2] is not None:
+                            self.counted(open_)
+                        open_[0], open_[2] = native, None
+                        if len(held) == 1:
+                            yield from pending
+                            pending.clear()
+                    span = f"{self.prefix}{uuid}:0"
+                    if sort == "text":
+                        payload = {
+                            "line": number,
+                            "text": text,
+                            "message_id": native,
+                            "model": self.model,
+                            "stop_reason": message.get("stop_reason"),
+                        }
+                        append(
+                            _new(
+                                ReplayEvent,
+                                (self.ts, _RESPONSE, span, None, self.session, RUNTIME, payload, None, None),
+                            )
+                        )
+                    else:
+                        payload = {
+                            "line": number,
+                            "tool_use_id": call,
+                            "name": name,
+                            "input": given,
+                            "message_id": native,
+                        }
+                        calls[call] = (_CALL, span, payload)
+                        append(
+                            _new(
+                                ReplayEvent,
+                                (self.ts, _CALL, span, None, self.session, RUNTIME, payload, None, None),
+                            )
+                        )
+                    open_[1] = payload
+                    usage = message.get("usage")
+                    if type(usage) is dict:
+                        open_[2] = usage
+                    if plain:
+                        self.sidechain += record.get("isSidechain") is True
             elif kind == "user":
                 if "permissionMode" in record:
                     self.mode(record["permissionMode"], f"{self.prefix}{uuid}:mode")
-                self.user(record, uuid)
+                # The usual line again: the one result of a plain call, as text.
+                try:
+                    (block,) = record["message"]["content"]
+                    call = block["tool_use_id"]
+                    text = block["content"]
+                    usual = (plain or not record["isSidechain"]) and type(text) is str
+                    if usual and block.get("is_error") is not True and text[:1] != "<":
+                        called = calls[call]
+                        usual = called[0] is _CALL and called[2]["name"] not in _PLAN
+                    else:
+                        usual = False
+                except (KeyError, TypeError, ValueError):
+                    usual = False
+                if not usual:
+                    self.user(record, uuid)
+                else:
+                    del calls[call]
+                    payload = {
+                        "line": number,
+                        "tool_use_id": call,
+                        "name": called[2]["name"],
+                        "is_error": False,
+                        "output": text,
+                    }
+                    if "toolUseResult" in record:
+                        payload["details"] = record["toolUseResult"]
+                    append(
+                        _new(
+                            ReplayEvent,
+                            (
+                                self.ts,
+                                _RESULT,
+                                f"{self.prefix}{uuid}:0",
+                                None,
+                                self.session,
+                                RUNTIME,
+                                payload,
+                                None,
+                                None,
+                            ),
+                        )
+                    )
+                    if plain:
+                        self.sidechain += record.get("isSidechain") is True
             else:
                 self.other(kind, record, uuid)
             if pending:
+                if self.settled:
+                    # A message ended on this line and the next began: what came before waits for nothing.
+                    yield from pending[: self.settled]
+                    del pending[: self.settled]
+                    self.settled = 0
                 if not held:
                     yield from pending
                     pending.clear()
@@ -252,6 +373,7 @@ class _Reading:
             if getattr(info, field) is None and isinstance(value, str) and value:
                 setattr(info, field, value)
         self.described = info.cwd is not None and info.started is not None
+        self.usual = self.described and self.compaction is None
 
     def meta(self, kind: str, record: dict[str, Any]) -> None:
         self.report.count(kind)
@@ -297,6 +419,8 @@ class _Reading:
         if open_ is None or open_[0] != native:
             if open_ is not None:
                 self.close(chain)
+                if not self.out.held:
+                    self.settled = len(self.out.events)
             open_ = self.messages[chain] = [native, None, None]
             self.out.held.add(chain)
         if self.compaction is not None:
@@ -354,8 +478,8 @@ class _Reading:
         if payload is not None:
             open_[1] = payload
         elif open_[1] is None:
-            open_[1] = {"line": self.line, "text": "", "message_id": native, "model": model}
-            self.add(e.LLM_RESPONSE, f"{self.prefix}{uuid}:{position}", open_[1], parent)
+            open_[1] = payload = {"line": self.line, "text": "", "message_id": native, "model": model}
+            self.add(e.LLM_RESPONSE, f"{self.prefix}{uuid}:{position}", payload, parent)
         usage = message.get("usage")
         if type(usage) is dict:
             open_[2] = usage
@@ -431,28 +555,24 @@ class _Reading:
 
     def close(self, chain: str) -> None:
         """A chain's message is over: its usage goes onto its last event, once."""
-        native, payload, usage = self.messages.pop(chain)
+        message = self.messages.pop(chain)
         self.out.held.discard(chain)
-        if payload is None or usage is None:
-            return
-        try:
-            counts: dict[str, int] = {
-                "input": usage["input_tokens"],
-                "output": usage["output_tokens"],
-                "cache_read": usage["cache_read_input_tokens"],
-                "cache_write": usage["cache_creation_input_tokens"],
-            }
-            if type(sum(counts.values())) is not int or min(counts.values()) < 0:
-                counts = tokens(usage)
-        except (KeyError, TypeError):
-            counts = tokens(usage)
+        if message[1] is not None and message[2] is not None:
+            self.counted(message)
+
+    def counted(self, message: list[Any]) -> None:
+        native, payload, usage = message
         before = self.given.get(native)
-        if before is not None:
-            payload["tokens"] = {k: v - before.get(k, 0) for k, v in counts.items() if v > before.get(k, 0)}
-        else:
+        if before is None:
             payload["usage"] = usage
-            payload["tokens"] = counts
-        self.given[native] = counts
+            payload["tokens"] = counts = _tokens(usage)
+            self.given[native] = counts.get("output", 0)
+        else:
+            # Its usage was given out when it seemed to be over; the rest of it is new.
+            more = tokens(usage).get("output", 0) - before
+            if more > 0:
+                payload["tokens"] = {"output": more}
+                self.given[native] = before + more
 
     def close_all(self) -> None:
         for chain in list(self.messages):
@@ -571,7 +691,7 @@ class _Reading:
             payload["blocks"] = others
         if details is not None:
             payload["details"] = details
-        if "tool-results" in text[:2000]:
+        if "tool-results" in text[:500]:
             whole = self.agents.saved_output(text)
             if whole is not None:
                 payload["preview"], payload["output"] = text, whole
@@ -584,7 +704,7 @@ class _Reading:
         elif type(details) is dict and "agentId" in details and called is None:
             kind = e.AGENT_RETURN
             self.join(native, payload, details)
-        elif called is not None and called[2]["name"] in ("EnterPlanMode", "ExitPlanMode", "exit_plan_mode"):
+        elif called is not None and called[2]["name"] in _PLAN:
             self.plan(called, text, failed, span)
         self.add(kind, span, payload, parent)
 
@@ -687,6 +807,7 @@ class _Reading:
         payload = {"line": self.line, "summary": "", "trigger": known.get("trigger")}
         payload |= {"tokens_before": known.get("preTokens"), "tokens_after": known.get("postTokens"), "details": known}
         self.compaction = payload
+        self.usual = False
         self.out.hold(_COMPACTED)
         self.add(e.COMPACTION, f"{self.prefix}{uuid}:0", payload)
 
@@ -702,6 +823,7 @@ class _Reading:
 
     def release_compaction(self) -> None:
         self.compaction = None
+        self.usual = self.described
         self.out.release(_COMPACTED)
 
     def attachment(self, record: dict[str, Any], uuid: str) -> None:
@@ -770,6 +892,18 @@ class _Reading:
         self.report.counters["sidechain"] = self.sidechain
         if self.calls:
             self.report.count("open_calls", len(self.calls))
+
+
+def _tokens(usage: dict[str, Any]) -> dict[str, int]:
+    """As `native.tokens`, for usage that has the usual four counts."""
+    try:
+        given, out = usage["input_tokens"], usage["output_tokens"]
+        read, write = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
+    except KeyError:
+        return tokens(usage)
+    if type(given) is type(out) is type(read) is type(write) is int and given >= 0 <= out and read >= 0 <= write:
+        return {"input": given, "output": out, "cache_read": read, "cache_write": write}
+    return tokens(usage)
 
 
 def _is_result(block: Any) -> bool:
