@@ -17,6 +17,10 @@ COMMANDS: dict[str, Entry] = {
         commands={
             "record": Entry("Add a record to the log.", "ontoref.cli.interaction.record:record"),
             "validate": Entry("Check records.", "ontoref.cli.interaction.validate:validate"),
+            "template": Entry("Print a record to fill in.", "ontoref.cli.interaction.template:template"),
+            "schema": Entry("Print the shape as plain JSON Schema.", "ontoref.cli.interaction.schema:schema"),
+            "verify": Entry("Say what each witness proves.", "ontoref.cli.interaction.verify:verify"),
+            "redact": Entry("Withhold a text; a signature stays valid.", "ontoref.cli.interaction.redact:redact"),
             "records": Entry("List records.", "ontoref.cli.interaction.records:records"),
             "decisions": Entry(
                 "List decisions, and which deserve an ADR.", "ontoref.cli.interaction.decisions:decisions"
@@ -45,9 +49,24 @@ COMMANDS: dict[str, Entry] = {
             "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
         },
     ),
+    "key": Entry(
+        "Make and keep the keys that sign records.",
+        commands={
+            "new": Entry("Make a key.", "ontoref.cli.key.new:new"),
+            "list": Entry("List the project's keys.", "ontoref.cli.key.listing:listing"),
+            "export": Entry("Print a public key.", "ontoref.cli.key.export:export"),
+            "rotate": Entry("Let a new key take over.", "ontoref.cli.key.rotate:rotate"),
+            "revoke": Entry("Trust a key no longer.", "ontoref.cli.key.revoke:revoke"),
+        },
+    ),
     "vocabulary": Entry(
         "See, check and compare the words that records use.",
-        commands={},
+        commands={
+            "list": Entry("List enums and shapes.", "ontoref.cli.vocabulary.listing:listing"),
+            "show": Entry("Show what one of them holds.", "ontoref.cli.vocabulary.show:show"),
+            "check": Entry("Prove that a vocabulary keeps the rules.", "ontoref.cli.vocabulary.check:check"),
+            "diff": Entry("Say what changed and what it breaks.", "ontoref.cli.vocabulary.diff:diff"),
+        },
     ),
     "migrate": Entry(
         "Bring the files that ontoref ships up to date in a project.",
@@ -87,9 +106,12 @@ COMMANDS: dict[str, Entry] = {
         "Save local state into one archive, and bring it back.",
         commands={
             "create": Entry("Write all local state into one verified archive.", "ontoref.cli.backup.create:create"),
+            "template": Entry("Print a record to fill in.", "ontoref.cli.interaction.template:template"),
+            "schema": Entry("Print the shape as plain JSON Schema.", "ontoref.cli.interaction.schema:schema"),
             "verify": Entry("Check a backup.", "ontoref.cli.backup.verify:verify"),
             "list": Entry("List the backups that were made.", "ontoref.cli.backup.listing:listing"),
             "restore": Entry("Replace local state by a backup.", "ontoref.cli.backup.restore:restore"),
         },
     ),
+    "capabilities": Entry("Describe all of this for programs.", "ontoref.cli.capabilities:capabilities"),
 }

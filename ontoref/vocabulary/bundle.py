@@ -7,7 +7,7 @@ from typing import Any
 
 from ontoref.vocabulary.model import ROOT_DOCUMENT, members_of
 
-__all__ = ["bundle", "reachable", "references"]
+__all__ = ["bundle", "plain", "reachable", "references", "split"]
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -66,6 +66,15 @@ def bundle(documents: Mapping[str, Any], *, strict: bool = False, root: str = RO
         for document, name in pairs
     }
     return result
+
+
+def plain(document: Any) -> Any:
+    """One document without our annotations; its references to other files stay."""
+    if isinstance(document, list):
+        return [plain(item) for item in document]
+    if isinstance(document, dict):
+        return {key: plain(value) for key, value in document.items() if not key.startswith("x-")}
+    return document
 
 
 def _lower(shape: Any, document: str, names: Mapping[tuple[str, str], str], strict: bool) -> Any:

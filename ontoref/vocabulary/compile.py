@@ -21,6 +21,7 @@ def compile_files(folder: str, files: dict[str, bytes]) -> dict[str, Any]:
     Errors: VocabularyError for the first thing that makes the files unusable.
     """
     parsed = parse_files(folder, files)
+    _refuse_breaches(folder, parsed)
     documents = {name: file.value for name, file in parsed.items()}
     used = sorted({document for document, _ in reachable(documents)})
     digest = hashlib.sha256()
@@ -34,6 +35,16 @@ def compile_files(folder: str, files: dict[str, bytes]) -> dict[str, Any]:
         "schema": bundle(documents),
         "strict": bundle(documents, strict=True),
     }
+
+
+def _refuse_breaches(folder: str, parsed: dict[str, YamlFile]) -> None:
+    """A vocabulary that breaks its own rules judges nothing. Errors: VocabularyError for the first breach."""
+    from ontoref.vocabulary.check import check
+
+    for breach in check(parsed):
+        if breach.is_error:
+            hint = breach.hint or "ontoref vocabulary check lists every breach"
+            raise VocabularyError(os.path.join(folder, breach.document), breach.line, breach.message, hint=hint)
 
 
 def parse_files(folder: str, files: dict[str, bytes]) -> dict[str, YamlFile]:

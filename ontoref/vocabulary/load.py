@@ -13,7 +13,7 @@ __all__ = ["compiled_name", "load", "load_table", "read_files", "schemas_folder"
 
 REQUIRED = ("coder.yaml", "core.yaml", ROOT_DOCUMENT)
 # Part of every cache key: a compiled form is read only by the code that would write the same.
-_FORM = b"ontoref-compiled-1"
+_FORM = b"ontoref-compiled-2"
 
 
 def schemas_folder(given: str | None = None, project: str | None = None) -> str:

@@ -166,10 +166,12 @@ class Vocabulary:
         many = shape.get("type") == "array"
         target = shape.get("items", {}) if many else shape
         label = open_ = False
+        via: str | None = None
         enum = noun = None
         prose = bool(shape.get("x-prose"))
         while "$ref" in target:
             document, name, target = self.resolve(document, target["$ref"])
+            via = name
             description = description or target.get("description", "")
             label = label or name == "Label"
             if members_of(target):
@@ -177,8 +179,8 @@ class Vocabulary:
             if target.get("x-open"):
                 open_ = True
                 target = next((branch for branch in target["anyOf"] if "$ref" in branch), {})
-        if target.get("type") == "object":
-            noun = name
+        if target.get("type") == "object" and via is not None:
+            noun = via
         kind = target.get("type", "integer" if isinstance(target.get("const"), int) else "string")
         facet = Facet(path, description, kind, required, enum, many, open_, label, prose, noun, target.get("format"))
         return facet, noun
