@@ -78,6 +78,7 @@ class Importer:
             for candidate in candidates(path):
                 outcome = self.one(candidate, wait=False)
                 if outcome.status == "busy":
+                    self.counts["busy"] -= 1
                     busy.append(candidate)
                 else:
                     yield outcome
