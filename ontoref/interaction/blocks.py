@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ontoref.interaction.rules import LONGEST_LINE_BYTES
+
 __all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "shares"]
 
 # Small enough to stay in a core's cache while it is searched several times.
 _BLOCK_BYTES = 1 << 18
-# A longer line is no record; it is passed over without being held in memory.
-LONGEST_LINE_BYTES = 32 << 20
 _LEAST_SHARE_BYTES = 8 << 20
 
 

@@ -1,26 +1,24 @@
-"""The log: which file a record goes into, and how lines are added so that none is lost, mixed or half there."""
+"""How lines are added to the log so that none is lost, mixed or half there."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ontoref.errors import OntorefError
+from ontoref.interaction.names import file_name, relative_path
 
-__all__ = ["LogError", "Written", "append", "file_name", "find", "relative_path"]
+if TYPE_CHECKING:
+    from mmap import mmap
 
-_LONGEST_NAME = 100
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
-_RESERVED = frozenset(
-    ["CON", "PRN", "AUX", "NUL", *(f"COM{n}" for n in range(1, 10)), *(f"LPT{n}" for n in range(1, 10))]
-)
+__all__ = ["LogError", "Written", "append", "file_name", "find", "find_all", "relative_path"]
+
 # Where a writer on Windows locks: a lock there keeps readers out of the bytes it covers, and no reader comes so far.
 # The C library takes a lock's place for 32 bits.
 _FAR = (1 << 31) - 2
@@ -46,40 +44,6 @@ class Written(NamedTuple):
 
     path: str
     line: int
-
-
-def relative_path(session_id: object, recorded_at: object, ref: str | None) -> str:
-    """The file of a record below the log: `2026/11/<session>-<hash8>.jsonl`.
-
-    Shape: both values are untrusted. Without a usable session id the name is `unsorted.jsonl`, without a usable
-           month it lies at the log's top. ref is the branch's full name, None outside a branch.
-    """
-    folder = _month(recorded_at)
-    if not isinstance(session_id, str) or not session_id:
-        return os.path.join(*folder, "unsorted.jsonl")
-    branch = hashlib.sha256((ref or "HEAD").encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    tail = f"-{branch}.jsonl"
-    return os.path.join(*folder, file_name(session_id, _LONGEST_NAME - len(tail)) + tail)
-
-
-def _month(recorded_at: object) -> list[str]:
-    if isinstance(recorded_at, str) and len(recorded_at) >= 7 and recorded_at[4] == "-":
-        year, month = recorded_at[:4], recorded_at[5:7]
-        if year.isascii() and year.isdecimal() and month.isascii() and month.isdecimal() and 1 <= int(month) <= 12:
-            return [year, month]
-    return []
-
-
-def file_name(session_id: str, longest: int) -> str:
-    """Untrusted text as part of a file name that every system takes."""
-    raw = session_id.encode("utf-8", "surrogatepass")
-    name = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
-    if name[0] in ".-" or name.partition(".")[0].upper() in _RESERVED:
-        name = f"%{ord(name[0]):02X}{name[1:]}"
-    if len(name) > longest:
-        # Cut, and told apart from others that begin alike.
-        name = f"{name[: longest - 17]}-{hashlib.sha256(raw).hexdigest()[:16]}"
-    return name
 
 
 def append(
@@ -136,27 +100,62 @@ def _append_once(target: str, data: bytes, timeout_s: float, guard: Callable[[st
 
 def find(paths: Sequence[str], identity: str) -> Iterator[tuple[Written, dict[str, Any]]]:
     """Records of an id, searched for by its bytes, so that a large log costs little."""
+    yield from find_all(paths, {identity}).get(identity, ())
+
+
+def find_all(paths: Sequence[str], wanted: Collection[str]) -> dict[str, list[tuple[Written, dict[str, Any]]]]:
+    """Records of several ids by id, found in one pass over the log. A file that goes meanwhile holds none."""
     import mmap
 
+    found: dict[str, list[tuple[Written, dict[str, Any]]]] = {}
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                if os.fstat(file.fileno()).st_size:
+                    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+                        for start, record in _holding(view, wanted):
+                            place = Written(path, _newlines(file.fileno(), start) + 1)
+                            found.setdefault(record["id"], []).append((place, record))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def _holding(view: mmap, wanted: Collection[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(offset, record) of each line whose id is wanted."""
     import orjson
 
-    needle = b'"' + identity.encode("utf-8", "surrogatepass") + b'"'
-    for path in paths:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                continue
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-                position = view.find(needle)
-                while position >= 0:
-                    start, stop = view.rfind(b"\n", 0, position) + 1, view.find(b"\n", position)
-                    line = view[start : len(view) if stop < 0 else stop]
-                    try:
-                        record = orjson.loads(line)
-                    except ValueError:
-                        record = None
-                    if isinstance(record, dict) and record.get("id") == identity:
-                        yield Written(path, _newlines(file.fileno(), start) + 1), record
-                    position = -1 if stop < 0 else view.find(needle, stop)
+    end = len(view)
+    last = -1
+    for position in _mentions(view, wanted):
+        start = view.rfind(b"\n", 0, position) + 1
+        if start == last:
+            continue
+        last = start
+        stop = view.find(b"\n", position)
+        try:
+            record = orjson.loads(view[start : end if stop < 0 else stop])
+        except ValueError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get("id"), str) and record["id"] in wanted:
+            yield start, record
+
+
+def _mentions(view: mmap, wanted: Collection[str]) -> Iterator[int]:
+    """Places at which one of the ids stands as a text, in order."""
+    if len(wanted) == 1:
+        needle = b'"' + next(iter(wanted)).encode("utf-8", "surrogatepass") + b'"'
+        position = view.find(needle)
+        while position >= 0:
+            yield position
+            position = view.find(needle, position + 1)
+        return
+    import re
+
+    named = {identity.encode("utf-8", "surrogatepass") for identity in wanted}
+    for match in re.finditer(rb'"id"[ \t\r]*:[ \t\r]*"([^"]*)"', view):
+        if match[1] in named:
+            yield match.start()
 
 
 def _inside(folder: str, path: str) -> str:

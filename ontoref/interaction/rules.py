@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ERROR", "RULES", "WARNING", "Rule"]
+__all__ = ["ERROR", "LONGEST_LINE_BYTES", "RULES", "WARNING", "Rule"]
 
 ERROR, WARNING = "error", "warning"
+# A longer line is no record; it is passed over without being held in memory.
+LONGEST_LINE_BYTES = 32 << 20
 
 
 class Rule(NamedTuple):
