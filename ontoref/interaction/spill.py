@@ -12,7 +12,7 @@ __all__ = ["Entry", "Spill", "read_batches", "write_batches"]
 # A key to sort by and a row's JSON text. Keys are unique: they end in the entry's place.
 Entry = tuple[bytes, bytes]
 
-_BATCH = 512
+_BATCH = 256
 
 
 class Spill:
@@ -22,7 +22,7 @@ class Spill:
     Units: budget_bytes bounds what is held in memory, the rest lies in temporary files until it is read.
     """
 
-    def __init__(self, *, limit: int | None = None, reverse: bool = False, budget_bytes: int = 24 << 20) -> None:
+    def __init__(self, *, limit: int | None = None, reverse: bool = False, budget_bytes: int = 8 << 20) -> None:
         self.count = 0
         self._limit = limit
         self._reverse = reverse
