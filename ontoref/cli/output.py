@@ -9,7 +9,7 @@ from typing import Any
 
 from ontoref.text import printable, shorten
 
-__all__ = ["Format", "emit", "emit_json", "note", "table"]
+__all__ = ["Format", "TextFormat", "emit", "emit_json", "note", "table"]
 
 
 class Format(StrEnum):
@@ -20,6 +20,14 @@ class Format(StrEnum):
     jsonl = "jsonl"
     csv = "csv"
     markdown = "markdown"
+
+
+class TextFormat(StrEnum):
+    """The forms of what is no listing: text for people, json and jsonl as in Format."""
+
+    text = "text"
+    json = "json"
+    jsonl = "jsonl"
 
 
 def emit(

@@ -124,7 +124,10 @@ class Registry:
             ed25519.Ed25519PublicKey.from_public_bytes(key.public).verify(signature, message)
         except (invalid, ValueError):
             return Verdict.modified
-        if key.revoked_at or (key.valid_until and recorded_at > key.valid_until) or recorded_at < key.valid_from:
+        # Without the Z a whole second sorts before its fractions.
+        moment, since = recorded_at.removesuffix("Z"), key.valid_from.removesuffix("Z")
+        until = key.valid_until.removesuffix("Z") if key.valid_until else None
+        if key.revoked_at or (until and moment > until) or moment < since:
             return Verdict.revoked_key
         return Verdict.valid
 
@@ -241,7 +244,11 @@ def _write_private(folder: str, name: str, content: bytes) -> None:
         # Exclusive: a private key is never overwritten.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise KeyProblem("a private key of that name is there already", location=path, hint="choose --id") from None
+        raise KeyProblem(
+            "a private key of that name is there already",
+            location=path,
+            hint="choose another --id, or use it: --existing ID",
+        ) from None
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()

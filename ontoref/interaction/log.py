@@ -8,7 +8,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ontoref.errors import OntorefError
@@ -17,7 +17,7 @@ from ontoref.interaction.names import file_name, relative_path
 if TYPE_CHECKING:
     from mmap import mmap
 
-__all__ = ["LogError", "Written", "append", "file_name", "find", "find_all", "relative_path"]
+__all__ = ["LogError", "Written", "append", "file_name", "find", "find_all", "locked", "relative_path"]
 
 # Where a writer on Windows locks: a lock there keeps readers out of the bytes it covers, and no reader comes so far.
 # The C library takes a lock's place for 32 bits.
@@ -94,6 +94,16 @@ def _append_once(target: str, data: bytes, timeout_s: float, guard: Callable[[st
             with suppress(OSError):
                 os.unlink(target)
         raise
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def locked(path: str, timeout_s: float) -> Iterator[None]:
+    """Hold a log file's lock. Errors: LogError."""
+    descriptor = _open_locked(path, timeout_s)
+    try:
+        yield
     finally:
         os.close(descriptor)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ontoref.errors import UsageError
-from ontoref.interaction.globs import fixed_start, glob_pattern
+from ontoref.globs import fixed_start, glob_pattern
 from ontoref.interaction.search import Needle
 from ontoref.vocabulary import Facet, Vocabulary
 

@@ -149,10 +149,10 @@ def judge(record: Any, prose: Prose, verify: Callable[[str, bytes, bytes], Verdi
     answer = verify(key_id, form, signature)
     if answer is Verdict.modified:
         return Judgement(answer, "the record or its witness is not what was signed", differing)
+    if differing and answer in (Verdict.valid, Verdict.revoked_key):
+        return Judgement(Verdict.modified, "a text is not the one that was signed", differing)
     if answer is not Verdict.valid:
         return Judgement(answer)
-    if differing:
-        return Judgement(Verdict.modified, "a text is not the one that was signed", differing)
     if withheld:
         return Judgement(Verdict.withheld, "valid; text was withheld", withheld)
     return Judgement(Verdict.valid)

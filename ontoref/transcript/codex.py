@@ -93,6 +93,7 @@ class _Reading:
         self.total: Any = None
         self.events_prompt = False
         self.candidate: tuple[str, list[Any], int, float] | None = None
+        self.aborted = False
         # Texts that an event held before any item of that kind came: waiting for their item, or given out.
         self.from_items: set[str] = set()
         self.waiting: list[ReplayEvent] = []
@@ -466,6 +467,7 @@ class _Reading:
             if kind in ("task_started", "turn_started"):
                 self.turns += 1
             elif kind in ("task_complete", "turn_complete", "turn_aborted"):
+                self.aborted = kind == "turn_aborted"
                 self.let_go()
                 self.out.release(_USAGE)
         else:
@@ -504,6 +506,9 @@ class _Reading:
             payload["request"] = request
         if others:
             payload["blocks"] = others
+        if self.aborted:
+            payload["after"] = "interrupt"
+            self.aborted = False
         self.add(e.LLM_CALL, payload, line=line)
 
     def settle_candidate(self) -> None:

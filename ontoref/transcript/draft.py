@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
+from ontoref.globs import glob_pattern
 from ontoref.identifiers import ulid
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.observed import Call, Observed, observe
@@ -253,10 +254,8 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=512)
 def _pattern(glob: str) -> re.Pattern[str]:
-    """A glob as an expression: `**/` any folders or none, `**` anything, `*` and `?` within one name."""
-    steps = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob)
-    return re.compile("".join(steps.get(part) or re.escape(part) for part in parts), re.IGNORECASE)
+    """A glob of the table as an expression; `Dockerfile` and `dockerfile` are the same there."""
+    return re.compile(glob_pattern(glob).pattern, re.IGNORECASE | re.DOTALL)
 
 
 def _taken_over(own: Sequence[Mapping[str, Any]], field: str, key: str) -> list[Any]:

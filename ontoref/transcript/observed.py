@@ -96,7 +96,10 @@ class _Observer:
             return
         if not payload.get("human") or event.parent_span_id is not None:
             return
-        text = payload.get("text")
+        if payload.get("after") == "interrupt":
+            self.after = "interrupted"
+        # Editors put what is open around what was asked for.
+        text = payload.get("request") or payload.get("text")
         self.seen.prompts += 1
         if not self.seen.prompt and isinstance(text, str):
             self.seen.prompt = text.strip()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ontoref.errors import UsageError
+from ontoref.globs import glob_pattern
 from ontoref.interaction.filters import conditions_of, known_columns
-from ontoref.interaction.globs import glob_pattern
 from ontoref.interaction.moments import order_key, parse_moment
 from ontoref.interaction.rows import ROWS, columns_of
 from ontoref.interaction.where import WhereError, parse_where

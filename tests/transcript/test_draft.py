@@ -163,6 +163,17 @@ def test_a_prompt_after_an_interruption_is_a_correction() -> None:
     assert [e["kind"] for e in record["events"]] == [events["prompt"], events["prompt-after-interruption"]]
 
 
+def test_a_turn_that_codex_aborted_is_an_interruption() -> None:
+    def event(kind: str, **payload: Any) -> bytes:
+        return line({"timestamp": "2026-05-01T10:00:00Z", "type": "event_msg", "payload": {"type": kind, **payload}})
+
+    meta = line({"timestamp": "2026-05-01T10:00:00Z", "type": "session_meta", "payload": {"id": "c", "cwd": "/w"}})
+    asked = event("user_message", message="go")
+    lines = [meta, asked, event("turn_aborted", reason="interrupted"), asked, asked]
+    seen = observe(read_source(Source("rollout.jsonl", lines, Memory()), "codex").events)
+    assert [moment.signal for moment in seen.moments] == ["prompt", "prompt-after-interruption", "prompt"]
+
+
 @pytest.mark.parametrize(
     ("lines", "ended"),
     [
@@ -328,6 +339,7 @@ def test_drafting_ten_times_leaves_one_draft(app: App, git: Any, session: Path) 
         assert json.loads(again.out)[0]["status"] == "unchanged"
     (record,) = drafts_of(app)
     assert record["id"] in first.out
+    assert f"drafted as {record['kind']} in {record['domain']}" in first.err
     assert git("status", "--porcelain") == ""
 
 
@@ -509,3 +521,21 @@ def test_a_secret_elsewhere_is_a_warning_and_is_replaced_on_request(app: App, tm
     assert secret not in replaced.out
     assert replaced.err == ""
     assert json.loads(replaced.out)["id"] != json.loads(warned.out)["id"]
+
+
+# typer itself imports names that newer releases of click deprecate.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.shared
+def test_every_draft_of_every_shared_file_passes_validate(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ontoref.cli.main import run
+
+    monkeypatch.chdir(app.folder)
+    made = 0
+    for path in sorted((SHARED / "transcripts").rglob("*")):
+        if path.is_file() and path.suffix != ".md":
+            codes = [run(["transcript", "draft", str(path), "--format", "json"]) for _ in range(2)]
+            made += codes == [0, 0]
+    assert made > 70
+    assert app("interaction", "validate", ".ontoref/drafts").code == 0
+    ids = [record["id"] for record in drafts_of(app)]
+    assert len(set(ids)) == len(ids)

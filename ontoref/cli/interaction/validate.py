@@ -129,11 +129,11 @@ def _label(path: str) -> str:
 def _staged(project: Project) -> list[Blob]:
     from ontoref.interaction import history
 
-    top, log = _in_git(project)
+    top, log = in_git(project)
     return history.staged(top, log)
 
 
-def _in_git(project: Project) -> tuple[str, str]:
+def in_git(project: Project) -> tuple[str, str]:
     """The top of the work tree and the log's folder below it. Errors: UsageError where git cannot know the log."""
     import os
 
@@ -182,7 +182,7 @@ def _findings(
     bases: dict[str, Base] = {}
 
     def base_of(revision: str) -> Base:
-        top, log = _in_git(project)
+        top, log = in_git(project)
         commit = history.merge_base(top, revision)
         if commit not in bases:
             bases[commit] = history.read_base(top, log, commit, checker)
@@ -197,7 +197,7 @@ def _findings(
     with _Progress(total, jobs) as update:
         yield from run(inputs, checker, jobs=jobs, known=known, skip=skip, progress=update, summary=summary)
     if append_base is not None:
-        top, below = _in_git(project)
+        top, below = in_git(project)
         # A file that is not staged anew stands in the index as HEAD has it.
         there = history.index(top, below) if blobs is not None else history.work_tree(top, _log_files(log))
         for finding in history.compare(append_base, there, checker.vocabulary):

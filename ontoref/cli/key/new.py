@@ -15,6 +15,9 @@ def new(
     ssh: Annotated[
         str | None, typer.Option("--ssh", metavar="FILE", help="Use an SSH Ed25519 private key that lies here.")
     ] = None,
+    existing: Annotated[
+        str | None, typer.Option("--existing", metavar="ID", help="Use a key that this machine has already.")
+    ] = None,
     protect: Annotated[bool, typer.Option("--passphrase", help="Ask for a passphrase that locks the key.")] = False,
 ) -> int:
     """Make a signing key: the private half stays on this machine, the public half goes into the project for review.
@@ -23,6 +26,7 @@ def new(
     Example:
       ontoref key new --owner "Ana"
       ontoref key new --ssh ~/.ssh/id_ed25519
+      ontoref key new --existing ana-2026
     """
     import os
     import subprocess
@@ -35,7 +39,11 @@ def new(
         done = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
         owner = done.stdout.strip() or "unknown"
     moment = now()
-    if ssh is not None:
+    if existing is not None:
+        name = existing
+        signer = keys.load_signer(private_folder(), name, passphrase())
+        registry.add(keys.PublicKey(name, owner, signer.public, moment))
+    elif ssh is not None:
         path = os.path.expanduser(ssh)
         with open(f"{path}.pub", encoding="utf-8") as file:
             public = keys.public_of_ssh(file.readline())

@@ -41,7 +41,8 @@ def passphrase(*, new: bool = False) -> str | None:
 
 
 def now() -> str:
-    """This moment, RFC 3339 in UTC, to the second."""
+    """This moment, RFC 3339 in UTC. To the millisecond: a key may sign and retire within a second."""
     from datetime import UTC, datetime
 
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = datetime.now(UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"

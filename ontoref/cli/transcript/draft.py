@@ -6,12 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoref.cli.output import emit_json, note
+from ontoref.cli.output import TextFormat, emit_json, note
 from ontoref.errors import OntorefError, UsageError
 
 if TYPE_CHECKING:
@@ -20,14 +19,6 @@ if TYPE_CHECKING:
     from ontoref.interaction.finding import Finding
     from ontoref.transcript.draft import Words
     from ontoref.transcript.report import Report
-
-
-class DraftFormat(StrEnum):
-    """The forms of the answer."""
-
-    text = "text"
-    json = "json"
-    jsonl = "jsonl"
 
 
 class RefusedDraft(OntorefError):
@@ -82,7 +73,7 @@ def draft(
     summary: Annotated[str | None, typer.Option(help="What happened, instead of counts.")] = None,
     schemas: Annotated[str | None, typer.Option(metavar="DIR", help="Folder of vocabulary files.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the record and write nothing.")] = False,
-    form: Annotated[DraftFormat, typer.Option("--format", help="How to print the answer.")] = DraftFormat.text,
+    form: Annotated[TextFormat, typer.Option("--format", help="How to print the answer.")] = TextFormat.text,
 ) -> int:
     """Draft the record of a session from its transcript.
 
@@ -118,16 +109,23 @@ def draft(
         return 0
     target = _Target(log, project.place.branch if project.place else None, words.origin) if record else None
     rows = list(_keep(drafted, project.root, checker, target, edit=edit))
-    if form is DraftFormat.json:
+    if form is TextFormat.json:
         emit_json(rows)
     else:
         for row in rows:
-            if form is DraftFormat.jsonl:
+            if form is TextFormat.jsonl:
                 emit_json(row)
             else:
                 print(f"{row['id']}  {row['path']}:{row['line']}")
-                note(row["status"])
+                note(_told(row, bool(given)))
     return 0
+
+
+def _told(row: dict[str, Any], said: bool) -> str:
+    """What happened to a draft, and where nobody has said it, what was guessed."""
+    if row["status"] != "drafted" or said:
+        return str(row["status"])
+    return f"drafted as {row['kind']} in {row['domain']}, {row['outcome']}; mend a guess with --kind … or --edit"
 
 
 def _words(vocabulary: Any, schemas: str | None, root: str | None) -> Words:
@@ -307,7 +305,8 @@ def _recorded(body: dict[str, Any], fresh: dict[str, Any], target: _Target) -> d
 
 
 def _row(record: dict[str, Any], path: str, line: int, status: str) -> dict[str, Any]:
-    return {"id": record["id"], "session_id": record["session_id"], "path": path, "line": line, "status": status}
+    shown = {name: record[name] for name in ("id", "session_id", "kind", "domain", "outcome")}
+    return shown | {"path": path, "line": line, "status": status}
 
 
 def _edited(record: dict[str, Any], checker: Checker) -> dict[str, Any]:
@@ -353,14 +352,14 @@ def _own(log: str, session_id: str, drafted: str) -> list[dict[str, Any]]:
     return [record for record in records_of(session_id, log) if record.get("origin") != drafted]
 
 
-def _print_records(drafted: list[Drafted], form: DraftFormat) -> None:
+def _print_records(drafted: list[Drafted], form: TextFormat) -> None:
     """The records themselves: one as one object, several as a list."""
-    if form is DraftFormat.text:
+    if form is TextFormat.text:
         import json
 
         for one in drafted:
             sys.stdout.write(json.dumps(one.record, indent=2, ensure_ascii=False) + "\n")
-    elif form is DraftFormat.jsonl:
+    elif form is TextFormat.jsonl:
         for one in drafted:
             emit_json(one.record)
     else:

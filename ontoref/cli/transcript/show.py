@@ -5,22 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ontoref.cli.output import TextFormat
+
 if TYPE_CHECKING:
     from ontoref.transcript import Report
     from ontoref.transcript.turns import Block
-
-
-class ShowFormat(StrEnum):
-    """The forms of a session."""
-
-    text = "text"
-    json = "json"
-    jsonl = "jsonl"
 
 
 _COLOURS = {
@@ -40,7 +33,7 @@ def show(
     runtime: Annotated[str | None, typer.Option(help="The runtime that wrote it.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Unfold thinking, arguments and results.")] = False,
     pager: Annotated[bool, typer.Option("--pager/--no-pager", help="Page on a terminal.")] = True,
-    form: Annotated[ShowFormat, typer.Option("--format", help="How to print.")] = ShowFormat.text,
+    form: Annotated[TextFormat, typer.Option("--format", help="How to print.")] = TextFormat.text,
 ) -> None:
     """Read a session: prompts, answers, and each tool call on a line.
 
@@ -53,7 +46,7 @@ def show(
 
     transcript = open_session(session, runtime).read()
     shown = blocks(transcript.events, full=full)
-    if form is not ShowFormat.text:
+    if form is not TextFormat.text:
         _emit(shown, form)
         return
     terminal = sys.stdout.isatty()
@@ -67,7 +60,7 @@ def show(
         sys.stdout.writelines(lines)
 
 
-def _emit(shown: Iterable[Block], form: ShowFormat) -> None:
+def _emit(shown: Iterable[Block], form: TextFormat) -> None:
     from ontoref.cli.output import Format, emit
     from ontoref.transcript.draft import timestamp
 

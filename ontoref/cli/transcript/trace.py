@@ -6,24 +6,15 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoref.cli.output import emit_json, note
+from ontoref.cli.output import TextFormat, emit_json, note
 from ontoref.errors import OntorefError, UsageError
 
 if TYPE_CHECKING:
     from ontoref.cli.transcript.session import Session
-
-
-class TraceFormat(StrEnum):
-    """The forms of a trace."""
-
-    text = "text"
-    json = "json"
-    jsonl = "jsonl"
 
 
 class NoSessions(OntorefError):
@@ -56,7 +47,7 @@ def trace(
     root: Annotated[str | None, typer.Option(help="With --new: search this folder.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --new: say what would be done.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Name the lines that were skipped.")] = False,
-    form: Annotated[TraceFormat, typer.Option("--format", help="How to print.")] = TraceFormat.text,
+    form: Annotated[TextFormat, typer.Option("--format", help="How to print.")] = TextFormat.text,
 ) -> int:
     """Make the trace of a session: its first question, everything that was said and done, its last answer.
 
@@ -75,7 +66,7 @@ def trace(
     if len(session) == 1:
         made = _make(session[0], runtime)
         _tell(made, verbose)
-        if form is TraceFormat.text:
+        if form is TextFormat.text:
             _print_text(made)
         else:
             _emit(made.trace)
@@ -101,7 +92,7 @@ def _new(
     root: str | None,
     dry_run: bool,
     verbose: bool,
-    form: TraceFormat,
+    form: TextFormat,
 ) -> int:
     from ontoref import places
     from ontoref.transcript.processed import add_processed, read_processed
@@ -203,13 +194,13 @@ def _tell(made: Made, verbose: bool) -> None:
         note(f"{made.name}: {len(made.bad)} line{'s' * (len(made.bad) > 1)} skipped{': ' * verbose}{lines}")
 
 
-def _print_several(found: list[Made], form: TraceFormat, verbose: bool) -> None:
+def _print_several(found: list[Made], form: TextFormat, verbose: bool) -> None:
     for made in found:
         _tell(made, verbose)
     rows = [{"session": made.name, "trace": made.trace} for made in found if made.trace is not None]
-    if form is TraceFormat.json:
+    if form is TextFormat.json:
         _emit(rows)
-    elif form is TraceFormat.jsonl:
+    elif form is TextFormat.jsonl:
         for row in rows:
             _emit(row)
     else:
