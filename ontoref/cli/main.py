@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 import click
+from click.utils import PacifyFlushWrapper
 
 from ontoref.errors import OntorefError
 
@@ -30,6 +31,11 @@ def run(arguments: Sequence[str]) -> int:
         # interpreter's own flush at exit does not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as stop:
+        # click leaves in this way once a write meets a closed pipe, which is the same success.
+        if isinstance(sys.stdout, PacifyFlushWrapper):
+            return 0
+        return stop.code if isinstance(stop.code, int) else 1
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.ctx.get_help())
         return 2

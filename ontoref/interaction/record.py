@@ -69,8 +69,7 @@ def prepare(given: Given, context: Context, checker: Checker, path: str) -> Item
     if given.fault is not None:
         return Item(given, {}, {}, b"", (given.fault,))
     if not isinstance(given.value, dict):
-        found = checker.check_value(given.value, path, 1, given.layout)
-        return Item(given, {}, {}, b"", tuple(map(given.placed, found)))
+        return Item(given, {}, {}, b"", tuple(_at_value(f, given) for f in checker.check_value(given.value, path, 1)))
     item = _completed(given, context)
     if not item.refused:
         item = item._replace(findings=tuple(_findings(item, context, checker, path)))
@@ -82,9 +81,15 @@ def prepare_unchecked(given: Given, context: Context, path: str) -> Item:
     if given.fault is not None:
         return Item(given, {}, {}, b"", (given.fault,))
     if not isinstance(given.value, dict):
-        finding = Finding("not-object", path, 1, 1 if given.source else 0, "a record is one JSON object")
-        return Item(given, {}, {}, b"", (given.placed(finding),))
+        finding = Finding("not-object", path, 0, 0, "a record is one JSON object")
+        return Item(given, {}, {}, b"", (_at_value(finding, given),))
     return _completed(given, context)
+
+
+def _at_value(finding: Finding, given: Given) -> Finding:
+    """The finding at the place where the value as a whole begins."""
+    layout = given.layout
+    return given.placed(finding._replace(column=layout.places[""].value if layout else 0))
 
 
 def _completed(given: Given, context: Context) -> Item:
