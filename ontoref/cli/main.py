@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from ontoref.errors import OntorefError
 
@@ -22,6 +21,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line. Returns 0 yes, 1 no, 2 could not run, 3 a bug of ours, 130 interrupted."""
     as_json = _wants_json(arguments)
+    out = sys.stdout
     try:
         code = _root().main(list(arguments), prog_name="ontoref", standalone_mode=False)
         sys.stdout.flush()
@@ -32,8 +32,8 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit as stop:
-        # click leaves in this way once a write meets a closed pipe, which is the same success.
-        if isinstance(sys.stdout, PacifyFlushWrapper):
+        # click leaves so, with streams of its own, once a write meets a closed pipe: the same success.
+        if sys.stdout is not out:
             return 0
         return stop.code if isinstance(stop.code, int) else 1
     except click.exceptions.NoArgsIsHelpError as error:
