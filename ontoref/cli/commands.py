@@ -49,6 +49,15 @@ COMMANDS: dict[str, Entry] = {
             "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
         },
     ),
+    "adr": Entry(
+        "Make architecture decision records of decisions.",
+        commands={
+            "candidates": Entry("Rank what waits for an ADR.", "ontoref.cli.adr.candidates:candidates"),
+            "promote": Entry("Make an ADR of a decision.", "ontoref.cli.adr.promote:promote"),
+            "list": Entry("List the project's ADRs.", "ontoref.cli.adr.listing:listing"),
+            "check": Entry("Prove that ADRs and records fit.", "ontoref.cli.adr.check:check"),
+        },
+    ),
     "key": Entry(
         "Make and keep the keys that sign records.",
         commands={
