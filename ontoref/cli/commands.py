@@ -115,12 +115,11 @@ COMMANDS: dict[str, Entry] = {
         "Save local state into one archive, and bring it back.",
         commands={
             "create": Entry("Write all local state into one verified archive.", "ontoref.cli.backup.create:create"),
-            "template": Entry("Print a record to fill in.", "ontoref.cli.interaction.template:template"),
-            "schema": Entry("Print the shape as plain JSON Schema.", "ontoref.cli.interaction.schema:schema"),
             "verify": Entry("Check a backup.", "ontoref.cli.backup.verify:verify"),
             "list": Entry("List the backups that were made.", "ontoref.cli.backup.listing:listing"),
             "restore": Entry("Replace local state by a backup.", "ontoref.cli.backup.restore:restore"),
         },
     ),
+    "completion": Entry("Print what teaches a shell our words.", "ontoref.cli.completion:completion"),
     "capabilities": Entry("Describe all of this for programs.", "ontoref.cli.capabilities:capabilities"),
 }

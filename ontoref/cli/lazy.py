@@ -35,11 +35,34 @@ class LazyGroup(TyperGroup):
         entry = self.entries.get(cmd_name)
         return None if entry is None else build(cmd_name, entry)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        # click's own would import every command to ask whether it is hidden.
+        found = [CompletionItem(n, help=e.help) for n, e in self.entries.items() if n.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, entry.help) for name, entry in self.entries.items()]
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
+
+
+class Place(click.types.StringParamType):
+    """A text that names a file or a folder, so that the shell offers those."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type=self._kind)]
+
+
+# Parameters whose values are places, told by what help calls them.
+_PLACES = {"FILE": "file", "PATH": "file", "PATH...": "file", "OLD": "file", "NEW": "file", "DIR": "dir"}
 
 
 class LeafCommand(TyperCommand):
@@ -63,7 +86,12 @@ def build(name: str, entry: Entry, **settings: Any) -> click.Command:
         app.command(name, cls=LeafCommand, context_settings={"help_option_names": ["-h", "--help"]}, **settings)(
             function
         )
-        return typer.main.get_command(app)
+        command = typer.main.get_command(app)
+        for parameter in command.params:
+            kind = _PLACES.get(str(parameter.metavar or ""))
+            if kind is not None and parameter.type is click.STRING:
+                parameter.type = Place(kind)
+        return command
     app.callback(
         cls=LazyGroup,
         invoke_without_command=False,

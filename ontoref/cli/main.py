@@ -20,6 +20,10 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line. Returns 0 yes, 1 no, 2 could not run, 3 a bug of ours, 130 interrupted."""
+    if "_ONTOREF_COMPLETE" in os.environ:
+        from ontoref.cli.shells import VARIABLE, answer
+
+        return answer(_root(), os.environ[VARIABLE])
     as_json = _wants_json(arguments)
     out = sys.stdout
     try:

@@ -477,16 +477,6 @@ def test_reading_and_asking_make_nothing(record: Recorder) -> None:
     assert record.untouched()
 
 
-def test_words_are_completed_from_the_vocabulary(record: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ontoref.cli.interaction._words import words_of
-
-    monkeypatch.chdir(record.folder)
-    assert words_of("kind")("f") == [("Feature", "Something users can now do."), ("Fix", "A fault removed.")]
-    assert words_of("no such field")("") == []
-    (record.folder / ".ontoref" / "schemas").mkdir(parents=True)
-    assert words_of("kind")("F") == []
-
-
 def test_a_closed_stdout_loses_no_record(record: Recorder, tmp_path: Path) -> None:
     import subprocess
 

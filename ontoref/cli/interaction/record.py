@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ontoref.cli.interaction._words import words_of
+from ontoref.cli.complete import words_of
 from ontoref.errors import UsageError
 
 if TYPE_CHECKING:

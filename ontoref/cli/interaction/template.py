@@ -6,13 +6,25 @@ from typing import Annotated
 
 import typer
 
+from ontoref.cli.complete import words_of
+
 
 def template(
     minimal: Annotated[bool, typer.Option("--minimal", help="Only what has to be there.")] = False,
-    actor: Annotated[str | None, typer.Option(help="Fill in who did it.", metavar="ACTOR")] = None,
-    kind: Annotated[str | None, typer.Option(help="Fill in what sort of work it was.", metavar="KIND")] = None,
-    domain: Annotated[str | None, typer.Option(help="Fill in which part of the system.", metavar="DOMAIN")] = None,
-    outcome: Annotated[str | None, typer.Option(help="Fill in how it ended.", metavar="OUTCOME")] = None,
+    actor: Annotated[
+        str | None, typer.Option(help="Fill in who did it.", metavar="ACTOR", autocompletion=words_of("actor"))
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="Fill in what sort of work it was.", metavar="KIND", autocompletion=words_of("kind")),
+    ] = None,
+    domain: Annotated[
+        str | None,
+        typer.Option(help="Fill in which part of the system.", metavar="DOMAIN", autocompletion=words_of("domain")),
+    ] = None,
+    outcome: Annotated[
+        str | None, typer.Option(help="Fill in how it ended.", metavar="OUTCOME", autocompletion=words_of("outcome"))
+    ] = None,
     schemas: Annotated[str | None, typer.Option(help="Folder of vocabulary files.", metavar="DIR")] = None,
 ) -> int:
     """Print a record to fill in: each placeholder names the words that may stand there.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoref.cli.complete import names
 from ontoref.cli.output import Format, emit, emit_json
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An enum or a shape: Kind, Decision.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An enum or a shape: Kind, Decision.", autocompletion=names)
+    ],
     form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.table,
     schemas: Annotated[str | None, typer.Option(help="Folder of vocabulary files.", metavar="DIR")] = None,
 ) -> int:
