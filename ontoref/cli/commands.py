@@ -121,5 +121,6 @@ COMMANDS: dict[str, Entry] = {
         },
     ),
     "completion": Entry("Print what teaches a shell our words.", "ontoref.cli.completion:completion"),
+    "mcp": Entry("Serve tools to an agent.", "ontoref.cli.mcp.serve:serve"),
     "capabilities": Entry("Describe all of this for programs.", "ontoref.cli.capabilities:capabilities"),
 }

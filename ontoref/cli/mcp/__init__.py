@@ -1,0 +1,1 @@
+"""`ontoref mcp`: the command line as tools that an agent can call."""
