@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 __all__ = ["Entry", "build"]
 
@@ -68,6 +68,9 @@ _PLACES = {"FILE": "file", "PATH": "file", "PATH...": "file", "OLD": "file", "NE
 class LeafCommand(TyperCommand):
     """A command; an option whose metavar stands in brackets (`[REV]`) may stand without its value, which is then ""."""
 
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Nothing: typer lists arguments among the options, and click from 8.5 on would list them again."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         lax = {n for p in self.params if str(getattr(p, "metavar", "") or "").startswith("[") for n in p.opts}
         words: list[str] = []
@@ -88,6 +91,12 @@ def build(name: str, entry: Entry, **settings: Any) -> click.Command:
         )
         command = typer.main.get_command(app)
         for parameter in command.params:
+            if isinstance(parameter, TyperArgument) and parameter.help is None:
+                # click from 8.5 on has a help of its own here, and its None overwrites typer's.
+                from typer.utils import get_params_from_function
+
+                info = get_params_from_function(function)[str(parameter.name)].default
+                parameter.help = getattr(info, "help", None)
             kind = _PLACES.get(str(parameter.metavar or ""))
             if kind is not None and parameter.type is click.STRING:
                 parameter.type = Place(kind)
