@@ -45,6 +45,7 @@ class Agents:
         # Lines of a sidechain inside the main file: uuid -> span of the spawn.
         self.lines: dict[str, str | None] = {}
         self.files: dict[str, str] = {}
+        self.beside: frozenset[str] | None = None
         self._read_folder(f"{folder}/subagents")
 
     def _read_folder(self, folder: str) -> None:
@@ -84,7 +85,9 @@ class Agents:
 
     def _beside(self, agent: str) -> str | None:
         name = f"agent-{agent}.jsonl"
-        return name if name in self.side.names("") else None
+        if self.beside is None:
+            self.beside = frozenset(self.side.names(""))
+        return name if name in self.beside else None
 
     def sidechain(self, record: dict[str, Any], text: str | None) -> str | None:
         """Span of the spawn that a sidechain line in the main file belongs to, None if nothing tells.

@@ -121,10 +121,13 @@ class _Reading:
         self.agent = agent_of(source.name)
         self.agents = Agents(source.side, source.stem)
         self.uuids: set[str] = set()
-        # The message of each chain that may go on: chain -> [id, payload of its last event, usage].
+        # Those of the last lines, which join the others when one has to be looked up.
+        self.answered: list[str] = []
+        # The message of each chain that may go on: chain -> [id, payload of its last event, usage, its uuids …].
         self.messages: dict[str, list[Any]] = {}
-        # Messages whose usage was given out: id -> output tokens, so that a late line adds only what is new.
-        self.given: dict[str, int] = {}
+        # Messages that are over, as above with output tokens for the usage: a line that comes again is known
+        # by them, and a late one adds only what is new.
+        self.given: dict[str, list[Any]] = {}
         # Calls without a result: id -> (kind, span, payload).
         self.calls: dict[str, tuple[str, str, dict[str, Any]]] = {}
         self.compaction: dict[str, Any] | None = None
@@ -133,6 +136,7 @@ class _Reading:
         self.sidechain = 0
         self.model: str | None = None
         self.settled = 0
+        self.summaries: dict[str, str] = {}
         self.described = False
         # Nothing waits that an assistant's line would have to settle first.
         self.usual = False
@@ -140,12 +144,15 @@ class _Reading:
 
     def events(self) -> Iterator[ReplayEvent]:
         """The one loop that decides the speed: a gigabyte is half a million of its rounds."""
-        out, report, source, uuids = self.out, self.report, self.source, self.uuids
+        out, report, source, given = self.out, self.report, self.source, self.given
+        answered = self.answered.append
         pending, held = out.events, out.held
         loads, append, calls, messages = orjson.loads, out.events.append, self.calls, self.messages
         plain = self.agent is not None
         number = 0
-        minute, start = "", 0.0
+        minute, start, ts = "", 0.0, 0.0
+        prefix, session = "", ""
+        open_: Any
         for raw in source.lines:
             try:
                 record = loads(raw)  # type: ignore[arg-type]
@@ -161,64 +168,65 @@ class _Reading:
                 record = second_try(raw, number, source, report)
                 if record is None:
                     continue
-            self.line = number
-            if not self.begun:
+            if not prefix:
                 self.begin(record)
-            time = record.get("timestamp")
-            if time is not None:
-                try:
-                    # Nearly every line shares its minute with the one before.
-                    self.ts = start + float(time[17:23]) if time[:17] == minute and len(time) == 24 else 0 / 0
-                except (TypeError, ValueError, KeyError, ZeroDivisionError):
-                    self.ts = seconds(time, self.ts)
-                    if type(time) is str and (found := minute_start(time[:17])) is not None:
-                        minute, start = time[:17], found
-            uuid = record.get("uuid")
+                prefix, session = self.prefix, self.session
+            try:
+                time = record["timestamp"]
+                # Nearly every line shares its minute with the one before.
+                ts = start + float(time[17:23]) if time[:17] == minute and len(time) == 24 else 0 / 0
+            except (TypeError, ValueError, KeyError, ZeroDivisionError):
+                time = record.get("timestamp")
+                ts = seconds(time, ts)
+                if type(time) is str and (found := minute_start(time[:17])) is not None:
+                    minute, start = time[:17], found
             kind = record.get("type")
+            uuid = record.get("uuid")
             if type(uuid) is not str:
                 uuid = f"#{number}"
-            elif kind != "progress":
-                known = len(uuids)
-                uuids.add(uuid)
-                if known == len(uuids):
-                    report.count("duplicate")
-                    self.sidechain += record.get("isSidechain") is True
-                    continue
             if kind == "assistant":
                 # The usual line, one block of a message of the main chain, without a call of our own; whatever
                 # is unusual about another is seen to in `assistant`.
+                usual = self.usual
                 try:
                     message = record["message"]
                     native = message["id"]
                     (block,) = message["content"]
                     sort = block["type"]
-                    usual = (plain or not record["isSidechain"]) and type(native) is str and self.usual
-                    if usual and sort == "tool_use":
-                        call, name, given = block["id"], block["name"], block["input"]
-                        usual = type(call) is str and type(name) is str and name not in _OWN_WAY
-                        usual = usual and given is not None
-                    elif usual and sort == "text":
+                    if sort == "tool_use":
+                        call, name, arguments = block["id"], block["name"], block["input"]
+                        if name in _OWN_WAY or type(name) is not str or type(call) is not str or arguments is None:
+                            usual = False
+                    elif sort == "text":
                         text = block["text"]
-                        usual = type(text) is str and message["model"] == self.model
+                        if message["model"] != self.model or type(text) is not str:
+                            usual = False
                     else:
+                        usual = False
+                    if type(native) is not str or not (plain or record["isSidechain"] is False):
                         usual = False
                 except (KeyError, TypeError, ValueError):
                     usual = False
-                if not usual:
-                    self.assistant(record, uuid)
-                else:
+                if usual:
                     open_ = messages.get("")
-                    if open_ is None:
-                        open_ = messages[""] = [native, None, None]
-                        held.add("")
-                    elif open_[0] != native:
-                        if open_[2] is not None:
-                            self.counted(open_)
-                        open_[0], open_[2] = native, None
-                        if len(held) == 1:
-                            yield from pending
-                            pending.clear()
-                    span = f"{self.prefix}{uuid}:0"
+                    if open_ is None or open_[0] != native:
+                        if native in given:
+                            usual = False
+                        else:
+                            if open_ is not None:
+                                self.counted(open_)
+                            else:
+                                held.add("")
+                            open_ = messages[""] = [native, None, None, uuid]
+                            if pending and len(held) == 1:
+                                yield from pending
+                                pending.clear()
+                    elif uuid in open_:
+                        usual = False
+                    else:
+                        open_.append(uuid)
+                if usual:
+                    span = f"{prefix}{uuid}:0"
                     if sort == "text":
                         payload = {
                             "line": number,
@@ -227,52 +235,48 @@ class _Reading:
                             "model": self.model,
                             "stop_reason": message.get("stop_reason"),
                         }
-                        append(
-                            _new(
-                                ReplayEvent,
-                                (self.ts, _RESPONSE, span, None, self.session, RUNTIME, payload, None, None),
-                            )
-                        )
+                        event = (ts, _RESPONSE, span, None, session, RUNTIME, payload, None, None)
                     else:
                         payload = {
                             "line": number,
                             "tool_use_id": call,
                             "name": name,
-                            "input": given,
+                            "input": arguments,
                             "message_id": native,
                         }
                         calls[call] = (_CALL, span, payload)
-                        append(
-                            _new(
-                                ReplayEvent,
-                                (self.ts, _CALL, span, None, self.session, RUNTIME, payload, None, None),
-                            )
-                        )
+                        event = (ts, _CALL, span, None, session, RUNTIME, payload, None, None)
+                    append(_new(ReplayEvent, event))
                     open_[1] = payload
                     usage = message.get("usage")
                     if type(usage) is dict:
                         open_[2] = usage
-                    if plain:
-                        self.sidechain += record.get("isSidechain") is True
+                    if plain and record.get("isSidechain") is True:
+                        self.sidechain += 1
+                else:
+                    self.line, self.ts = number, ts
+                    self.assistant(record, uuid)
             elif kind == "user":
-                if "permissionMode" in record:
-                    self.mode(record["permissionMode"], f"{self.prefix}{uuid}:mode")
-                # The usual line again: the one result of a plain call, as text.
+                # The usual line again: the one result of a plain call, as text. Its call waits for it, so it is
+                # none that was there before.
                 try:
                     (block,) = record["message"]["content"]
                     call = block["tool_use_id"]
                     text = block["content"]
-                    usual = (plain or not record["isSidechain"]) and type(text) is str
-                    if usual and block.get("is_error") is not True and text[:1] != "<":
-                        called = calls[call]
-                        usual = called[0] is _CALL and called[2]["name"] not in _PLAN
-                    else:
-                        usual = False
+                    called = calls[call]
+                    usual = (
+                        type(text) is str
+                        and text[:1] != "<"
+                        and called[0] is _CALL
+                        and block.get("is_error") is not True
+                        and called[2]["name"] not in _PLAN
+                        and "permissionMode" not in record
+                        and (plain or record["isSidechain"] is False)
+                    )
                 except (KeyError, TypeError, ValueError):
                     usual = False
-                if not usual:
-                    self.user(record, uuid)
-                else:
+                if usual:
+                    answered(uuid)
                     del calls[call]
                     payload = {
                         "line": number,
@@ -283,25 +287,17 @@ class _Reading:
                     }
                     if "toolUseResult" in record:
                         payload["details"] = record["toolUseResult"]
-                    append(
-                        _new(
-                            ReplayEvent,
-                            (
-                                self.ts,
-                                _RESULT,
-                                f"{self.prefix}{uuid}:0",
-                                None,
-                                self.session,
-                                RUNTIME,
-                                payload,
-                                None,
-                                None,
-                            ),
-                        )
-                    )
-                    if plain:
-                        self.sidechain += record.get("isSidechain") is True
-            else:
+                    event = (ts, _RESULT, f"{prefix}{uuid}:0", None, session, RUNTIME, payload, None, None)
+                    append(_new(ReplayEvent, event))
+                    if plain and record.get("isSidechain") is True:
+                        self.sidechain += 1
+                elif self.is_new(uuid, record):
+                    self.line, self.ts = number, ts
+                    if "permissionMode" in record:
+                        self.mode(record["permissionMode"], f"{prefix}{uuid}:mode")
+                    self.user(record, uuid)
+            elif kind == "progress" or self.is_new(uuid, record):
+                self.line, self.ts = number, ts
                 self.other(kind, record, uuid)
             if pending:
                 if self.settled:
@@ -315,10 +311,22 @@ class _Reading:
                 elif len(pending) > MOST_EVENTS or len(raw) > LARGE_BYTES:  # type: ignore[arg-type]
                     self.close_all()
                     yield from out.all()
-        report.lines = number
+        report.lines, self.ts = number, ts
         self.close_all()
         yield from out.all()
         self.finish()
+
+    def is_new(self, uuid: str, record: dict[str, Any]) -> bool:
+        """Whether no line before had the uuid; a repeated one is counted."""
+        if self.answered:
+            self.uuids.update(self.answered)
+            self.answered.clear()
+        if uuid in self.uuids:
+            self.report.count("duplicate")
+            self.sidechain += record.get("isSidechain") is True
+            return False
+        self.uuids.add(uuid)
+        return True
 
     def other(self, kind: Any, record: dict[str, Any], uuid: str) -> None:
         """A line that is no message."""
@@ -381,10 +389,17 @@ class _Reading:
             title = record.get("customTitle", record.get("aiTitle", record.get("title")))
             if isinstance(title, str):
                 self.info.title = title
-        elif kind == "summary" and isinstance(record.get("leafUuid"), str) and record["leafUuid"] in self.uuids:
-            # In 1.x the summaries at the top of a file are about other sessions.
-            summary = record.get("summary")
-            self.info.title = summary if isinstance(summary, str) else self.info.title
+        elif kind == "summary" and isinstance(record.get("leafUuid"), str) and isinstance(record.get("summary"), str):
+            self.summaries[record["leafUuid"]] = record["summary"]
+
+    def titled(self) -> None:
+        """Take a summary for the title if it is about a line of this file; in 1.x most are about other sessions."""
+        messages = [*self.messages.values(), *self.given.values()] if self.summaries else []
+        mine = {uuid for message in messages for uuid in message[3:] if uuid in self.summaries}
+        self.uuids.update(self.answered)
+        for leaf, summary in self.summaries.items():
+            if leaf in mine or leaf in self.uuids:
+                self.info.title = summary
 
     def mode(self, value: Any, span: str, by: str | None = None) -> None:
         if not isinstance(value, str) or not value or value == self.permission or not self.begun:
@@ -421,8 +436,17 @@ class _Reading:
                 self.close(chain)
                 if not self.out.held:
                     self.settled = len(self.out.events)
-            open_ = self.messages[chain] = [native, None, None]
+            before = self.given.get(native)
+            if before is not None and uuid in before:
+                self.report.count("duplicate")
+                return
+            open_ = self.messages[chain] = [native, None, None, uuid]
             self.out.held.add(chain)
+        elif uuid in open_:
+            self.report.count("duplicate")
+            return
+        else:
+            open_.append(uuid)
         if self.compaction is not None:
             self.release_compaction()
         model = message.get("model")
@@ -557,22 +581,27 @@ class _Reading:
         """A chain's message is over: its usage goes onto its last event, once."""
         message = self.messages.pop(chain)
         self.out.held.discard(chain)
-        if message[1] is not None and message[2] is not None:
-            self.counted(message)
+        self.counted(message)
 
     def counted(self, message: list[Any]) -> None:
-        native, payload, usage = message
+        """Put the usage of a message that is over onto its last event, and remember the message."""
+        native, payload, usage = message[0], message[1], message[2]
+        message[1] = None
+        message[2] = 0
         before = self.given.get(native)
-        if before is None:
+        if before is not None:
+            # It went on after it seemed to be over: only what is new counts.
+            before += message[3:]
+            more = tokens(usage).get("output", 0) - before[2]
+            if more > 0 and payload is not None:
+                payload["tokens"] = {"output": more}
+                before[2] += more
+            return
+        self.given[native] = message
+        if payload is not None and usage is not None:
             payload["usage"] = usage
             payload["tokens"] = counts = _tokens(usage)
-            self.given[native] = counts.get("output", 0)
-        else:
-            # Its usage was given out when it seemed to be over; the rest of it is new.
-            more = tokens(usage).get("output", 0) - before
-            if more > 0:
-                payload["tokens"] = {"output": more}
-                self.given[native] = before + more
+            message[2] = counts.get("output", 0)
 
     def close_all(self) -> None:
         for chain in list(self.messages):
@@ -887,6 +916,8 @@ class _Reading:
         self.append(_new(ReplayEvent, (self.ts, kind, span, parent, self.session, RUNTIME, payload, mode, approval)))
 
     def finish(self) -> None:
+        if self.info.title is None:
+            self.titled()
         self.info.ended = self.ts or None
         self.info.children = self.agents.finish() if self.agent is None else []
         self.report.counters["sidechain"] = self.sidechain
@@ -899,10 +930,11 @@ def _tokens(usage: dict[str, Any]) -> dict[str, int]:
     try:
         given, out = usage["input_tokens"], usage["output_tokens"]
         read, write = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
-    except KeyError:
-        return tokens(usage)
-    if type(given) is type(out) is type(read) is type(write) is int and given >= 0 <= out and read >= 0 <= write:
-        return {"input": given, "output": out, "cache_read": read, "cache_write": write}
+        # Negative if one of them is; an error if one is no whole number.
+        if given | out | read | write >= 0:
+            return {"input": given, "output": out, "cache_read": read, "cache_write": write}
+    except (KeyError, TypeError):
+        pass
     return tokens(usage)
 
 
