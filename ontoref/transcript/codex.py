@@ -14,7 +14,7 @@ from ontoref.transcript import event as e
 from ontoref.transcript.codex_calls import arguments_of, call_files, output_of
 from ontoref.transcript.codex_words import EVENTS, ITEMS, LEGACY, LINES, injected, own_start, request_of
 from ontoref.transcript.event import Approval, ReplayEvent
-from ontoref.transcript.native import parts, records, seconds, text_of, tokens
+from ontoref.transcript.native import parts, records, seconds, shown, string, text_of, tokens
 from ontoref.transcript.outbox import Outbox
 from ontoref.transcript.report import Child, Report, SessionInfo
 from ontoref.transcript.source import Head, Source
@@ -155,7 +155,7 @@ class _Reading:
         elif kind == "session_meta":
             self.again(payload)
         elif kind not in LINES:
-            self.report.unknown.add(self.line, f"line of type {_shown(record.get('type'))}")
+            self.report.unknown.add(self.line, f"line of type {shown(record.get('type'))}")
 
     # -- the session
 
@@ -171,11 +171,11 @@ class _Reading:
             if isinstance(native, str) and native:
                 info.session_id = info.native_id = native
             info.started = seconds(meta.get("timestamp"), self.ts) or None
-            self.cwd = info.cwd = _text(meta.get("cwd"))
-            info.version = _text(meta.get("cli_version"))
-            info.provider = _text(meta.get("model_provider"))
+            self.cwd = info.cwd = string(meta.get("cwd"))
+            info.version = string(meta.get("cli_version"))
+            info.provider = string(meta.get("model_provider"))
             git = meta.get("git")
-            info.branch = _text(git.get("branch")) if isinstance(git, dict) else None
+            info.branch = string(git.get("branch")) if isinstance(git, dict) else None
             source = meta.get("source")
             self.origin(source, meta)
         self.prefix = f"{RUNTIME}:{info.session_id}:"
@@ -190,9 +190,9 @@ class _Reading:
             spawn = source["subagent"]
             spawn = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
             if isinstance(spawn, dict):
-                info.parent_session_id = _text(spawn.get("parent_thread_id"))
-                info.agent = _text(spawn.get("agent_role", spawn.get("agent_nickname")))
-        info.parent_session_id = info.parent_session_id or _text(meta.get("forked_from_id"))
+                info.parent_session_id = string(spawn.get("parent_thread_id"))
+                info.agent = string(spawn.get("agent_role", spawn.get("agent_nickname")))
+        info.parent_session_id = info.parent_session_id or string(meta.get("forked_from_id"))
 
     def again(self, payload: dict[str, Any]) -> None:
         """A later session_meta: the session was resumed, or its parent's history follows."""
@@ -202,21 +202,21 @@ class _Reading:
         if self.turns == 0 and self.contexts == 0 and (self.child or self.info.parent_session_id):
             self.replaying = True
         else:
-            self.report.notes.add(self.line, f"a header of another thread, {_shown(native)}")
+            self.report.notes.add(self.line, f"a header of another thread, {shown(native)}")
 
     def context(self, payload: dict[str, Any]) -> None:
-        cwd = _text(payload.get("cwd"))
+        cwd = string(payload.get("cwd"))
         if cwd:
             self.cwd = cwd
             self.info.cwd = self.info.cwd or cwd
-        self.info.model = _text(payload.get("model")) or self.info.model
+        self.info.model = string(payload.get("model")) or self.info.model
         sandbox = payload.get("sandbox_policy")
         if isinstance(sandbox, dict):
             sandbox = sandbox.get("type", sandbox.get("mode"))
         collaboration = payload.get("collaboration_mode")
         if isinstance(collaboration, dict):
             collaboration = collaboration.get("mode")
-        mode = (_text(payload.get("approval_policy")), _text(sandbox), _text(collaboration))
+        mode = (string(payload.get("approval_policy")), string(sandbox), string(collaboration))
         if mode != self.mode and self.contexts:
             self.report.count("modes")
         self.contexts += 1
@@ -245,7 +245,7 @@ class _Reading:
         elif "id" in record and "instructions" in record:
             self.report.count("header")
         else:
-            what = f"line of type {_shown(record.get('type'))}" if "type" in record else "line without a type"
+            what = f"line of type {shown(record.get('type'))}" if "type" in record else "line without a type"
             self.report.unknown.add(self.line, what)
 
     # -- items: what the model saw
@@ -268,7 +268,7 @@ class _Reading:
         elif isinstance(kind, str) and kind in ITEMS:
             self.report.count(kind)
         else:
-            self.report.unknown.add(self.line, f"item of type {_shown(kind)}")
+            self.report.unknown.add(self.line, f"item of type {shown(kind)}")
 
     def message(self, item: dict[str, Any]) -> None:
         role = item.get("role")
@@ -292,7 +292,7 @@ class _Reading:
         elif role in ("developer", "system"):
             self.report.count("context")
         else:
-            self.report.unknown.add(self.line, f"message with role {_shown(role)}")
+            self.report.unknown.add(self.line, f"message with role {shown(role)}")
 
     def environment(self, text: str) -> None:
         """Before there were turn contexts, folder and modes stood in an injected text."""
@@ -360,7 +360,7 @@ class _Reading:
         self.calls[native] = (event, span, payload)
         self.counts_on(payload)
         if isinstance(given, dict) and given.get("sandbox_permissions") == "require_escalated":
-            self.approval(native, payload, span, "requested", _text(given.get("justification")), None)
+            self.approval(native, payload, span, "requested", string(given.get("justification")), None)
 
     def hosted(self, item: dict[str, Any]) -> None:
         """A search that the model's host ran itself; its result is in no line."""
@@ -406,13 +406,13 @@ class _Reading:
         self, native: str, span: str, call: dict[str, Any], payload: dict[str, Any], value: dict[str, Any]
     ) -> None:
         self.out.release(native)
-        child = _text(value.get("agent_id", value.get("thread_id", value.get("new_thread_id"))))
+        child = string(value.get("agent_id", value.get("thread_id", value.get("new_thread_id"))))
         payload |= {"spawn_span_id": span, "child_session_id": child}
         call["child_session_id"] = child
         if child is None:
             self.add(e.AGENT_RETURN, payload | {"status": "refused"}, parent=span)
             return
-        self.children[child] = Child(child, span, native, label=_text(call.get("label")))
+        self.children[child] = Child(child, span, native, label=string(call.get("label")))
         self.add(e.TOOL_RESULT, payload)
 
     def waited(self, call: dict[str, Any], value: dict[str, Any]) -> None:
@@ -431,7 +431,7 @@ class _Reading:
             if child is None or thread in self.returned or status in (None, "running", "pending_init"):
                 continue
             self.returned.add(thread)
-            child.status = _text(status)
+            child.status = string(status)
             payload = {"line": self.line, "spawn_span_id": child.span_id, "child_session_id": thread}
             payload |= {"status": status, "is_error": status in ("errored", "failed", "not_found"), "output": None}
             self.add(e.AGENT_RETURN, payload, part=f"return:{thread}", parent=child.span_id)
@@ -471,7 +471,7 @@ class _Reading:
                 self.let_go()
                 self.out.release(_USAGE)
         else:
-            self.report.unknown.add(self.line, f"event of type {_shown(kind)}")
+            self.report.unknown.add(self.line, f"event of type {shown(kind)}")
 
     def completed(self, item: Any) -> None:
         """A finished item of the paginated history."""
@@ -485,7 +485,7 @@ class _Reading:
         elif isinstance(kind, str):
             self.report.count(f"item/{kind}")
         else:
-            self.report.unknown.add(self.line, f"completed item of type {_shown(kind)}")
+            self.report.unknown.add(self.line, f"completed item of type {shown(kind)}")
 
     def prompted(self, message: Any, payload: dict[str, Any]) -> None:
         self.events_prompt = True
@@ -558,7 +558,7 @@ class _Reading:
         native = payload.get("call_id")
         native = native if isinstance(native, str) else f"#{self.line}"
         _, span, call = self.calls.get(native, (e.TOOL_CALL, "", {}))
-        self.approval(native, call, span, "requested", _text(payload.get("reason")), None)
+        self.approval(native, call, span, "requested", string(payload.get("reason")), None)
 
     # -- counts
 
@@ -625,12 +625,3 @@ def _joined(content: Any) -> str:
         return content if isinstance(content, str) else ""
     texts = (block.get("text") if isinstance(block, dict) else block for block in content)
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"

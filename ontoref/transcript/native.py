@@ -14,7 +14,19 @@ import orjson
 from ontoref.transcript.report import Report
 from ontoref.transcript.source import Source
 
-__all__ = ["LARGE_BYTES", "parse", "parts", "records", "seconds", "text_of", "tokens"]
+__all__ = [
+    "LARGE_BYTES",
+    "minute_start",
+    "parse",
+    "parts",
+    "records",
+    "second_try",
+    "seconds",
+    "shown",
+    "string",
+    "text_of",
+    "tokens",
+]
 
 # A reader holds nothing back after a line of this size, so that its memory stays bounded.
 LARGE_BYTES = 1 << 18
@@ -189,6 +201,17 @@ def parts(content: Any) -> tuple[list[str], list[Any]]:
         elif block is not None:
             others.append(block)
     return texts, others
+
+
+def string(value: Any) -> str | None:
+    """The value if it is a text that is not empty, else None."""
+    return value if isinstance(value, str) and value else None
+
+
+def shown(value: Any) -> str:
+    """A native value as a report names it, in at most forty characters."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def text_of(content: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ontoref.transcript import event as e
 from ontoref.transcript.event import Mode, ReplayEvent
-from ontoref.transcript.native import parts, records, seconds, tokens
+from ontoref.transcript.native import parts, records, seconds, shown, string, tokens
 from ontoref.transcript.openclaw_index import Index, Setting
 from ontoref.transcript.outbox import Outbox
 from ontoref.transcript.patch import patched_files
@@ -63,7 +63,7 @@ def claims(head: Head) -> int:
         return 2
     sure = 0
     for record in head.records:
-        kind = _word(record.get("type"))
+        kind = string(record.get("type")) or ""
         if record.get("traceSchema") == TRAJECTORY:
             return 2
         if kind == "session" and "version" in record and "id" in record:
@@ -141,7 +141,7 @@ class FamilyReading:
         self.finish()
 
     def entry(self, record: dict[str, Any]) -> None:
-        kind = _word(record.get("type"))
+        kind = string(record.get("type")) or ""
         self.ts = seconds(record.get("timestamp"), self.ts)
         if not self.prefix:
             self.begin(record)
@@ -163,7 +163,7 @@ class FamilyReading:
             if isinstance(data, dict):
                 self.model(data.get("modelId"), data.get("provider"))
         elif kind not in ENTRY_TYPES:
-            self.report.unknown.add(self.line, f"entry of type {_shown(record.get('type'))}")
+            self.report.unknown.add(self.line, f"entry of type {shown(record.get('type'))}")
         if kind == "thinking_level_change":
             self.report.count("modes")
         if kind in ENTRY_TYPES and kind not in ("message", "compaction", "session", "model_change"):
@@ -174,7 +174,7 @@ class FamilyReading:
         if isinstance(native, str):
             parent = record.get("parentId")
             if isinstance(parent, str) and parent not in self.ids:
-                self.report.notes.add(self.line, f"its parent {_shown(parent)} is not in the file")
+                self.report.notes.add(self.line, f"its parent {shown(parent)} is not in the file")
             self.ids.add(native)
 
     def begin(self, record: dict[str, Any]) -> None:
@@ -224,7 +224,7 @@ class FamilyReading:
     def message(self, record: dict[str, Any]) -> None:
         message = record.get("message")
         if not isinstance(message, dict):
-            self.report.unknown.add(self.line, f"message with no message but {_shown(message)}")
+            self.report.unknown.add(self.line, f"message with no message but {shown(message)}")
             return
         role = message.get("role")
         if role == "user":
@@ -242,7 +242,7 @@ class FamilyReading:
                 message.get("details"),
             )
         else:
-            self.report.unknown.add(self.line, f"message with role {_shown(role)}")
+            self.report.unknown.add(self.line, f"message with role {shown(role)}")
 
     def user(self, record: dict[str, Any], message: dict[str, Any]) -> None:
         content = message.get("content")
@@ -323,7 +323,7 @@ class FamilyReading:
             elif kind in ("toolResult", "tool_result"):
                 self.block_result(record, position, block)
             elif block is not None:
-                self.report.unknown.add(self.line, f"block of type {_shown(kind)}")
+                self.report.unknown.add(self.line, f"block of type {shown(kind)}")
         if response is None:
             response = shared | {"text": ""}
             self.add(e.LLM_RESPONSE, self.span(record, 0), response)
@@ -403,7 +403,7 @@ class FamilyReading:
         status = known.get("status")
         code = known.get("exitCode")
         code = code if isinstance(code, int) and not isinstance(code, bool) else None
-        sign = "flag" if flag is True else "status" if _word(status) in _FAILED else "exit" if code else None
+        sign = "flag" if flag is True else "status" if (string(status) or "") in _FAILED else "exit" if code else None
         payload: dict[str, Any] = {
             "line": self.line,
             "tool_use_id": native,
@@ -462,12 +462,3 @@ class FamilyReading:
         if self.index is not None and self.setting is not None:
             self.info.session_key = self.setting.session_key
             self.info.parent_session_id = self.setting.parent_session_id
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from ontoref.transcript.live_database import LiveDatabase
-from ontoref.transcript.native import seconds
+from ontoref.transcript.native import seconds, string
 from ontoref.transcript.source import TranscriptError
 
 __all__ = ["Stored", "lines", "sessions"]
@@ -45,9 +45,9 @@ def sessions(path: str) -> list[Stored]:
             found.append(
                 Stored(
                     native,
-                    _text(known.get("directory")),
-                    _text(known.get("title")),
-                    _text(known.get("parent_id")),
+                    string(known.get("directory")),
+                    string(known.get("title")),
+                    string(known.get("parent_id")),
                     seconds(known.get("time_created"), 0.0) or None,
                     seconds(known.get("time_updated"), 0.0) or None,
                     sizes.get(native) or 0,
@@ -99,7 +99,3 @@ def _object(data: Any) -> dict[str, Any]:
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if isinstance(value, (str, int, float))}
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
