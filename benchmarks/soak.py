@@ -1,4 +1,4 @@
-"""The log under a crowd and under kill -9, at length: python benchmarks/soak.py [--writers 16 --each 1000 --rounds 500].
+"""The log under a crowd and kill -9, at length: python benchmarks/soak.py [--writers 16 --each 1000 --rounds 500].
 
 Prints a row for each trial. Exits 1 with the first record that was told and is not in the log.
 """
