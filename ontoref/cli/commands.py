@@ -19,6 +19,7 @@ COMMANDS: dict[str, Entry] = {
             "validate": Entry("Check records.", "ontoref.cli.interaction.validate:validate"),
             "template": Entry("Print a record to fill in.", "ontoref.cli.interaction.template:template"),
             "schema": Entry("Print the shape as plain JSON Schema.", "ontoref.cli.interaction.schema:schema"),
+            "coverage": Entry("List what left no record.", "ontoref.cli.interaction.coverage:coverage"),
             "verify": Entry("Say what each witness proves.", "ontoref.cli.interaction.verify:verify"),
             "redact": Entry("Withhold a text; a signature stays valid.", "ontoref.cli.interaction.redact:redact"),
             "records": Entry("List records.", "ontoref.cli.interaction.records:records"),
