@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ontoref.state.database import Database
 
@@ -13,14 +12,8 @@ _PAGE_LINES = 256
 _PAGE_BYTES = 8 << 20
 
 
-class Identity(NamedTuple):
-    """What a line is called by others. seq is its line number."""
-
-    seq: int
-    event_id: str | None
-    event_type: str | None
-    parent_id: str | None
-    usage_key: str | None
+# Line number, its own id, type, the parent's id, usage key. A plain tuple: an import makes one for each line.
+Identity = tuple[int, str | None, str | None, str | None, str | None]
 
 
 def append(
@@ -34,8 +27,8 @@ def append(
     )
     connection.executemany(
         "INSERT INTO transcript_event_identities (session_row, seq, event_id, event_type, parent_id, usage_key)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        ((session_row, *identity) for identity in identities),
+        f" VALUES ({int(session_row)}, ?, ?, ?, ?, ?)",
+        identities,
     )
 
 
@@ -71,7 +64,7 @@ def lines(database: Database, session_row: int, *, after: int = 0) -> Iterator[b
 
 
 def copies(database: Database, session_id: str) -> list[tuple[str, int]]:
-    """Other sessions that hold events of this one, by their ids: a resumed session may repeat its past.
+    """Other sessions of the project that hold events of this one: a resumed session may repeat its past.
 
     Shape: (session id, how many), the most first.
     """
@@ -79,12 +72,12 @@ def copies(database: Database, session_id: str) -> list[tuple[str, int]]:
         (name, int(number))
         for name, number in database.all(
             "SELECT theirs.session_id, count(*) FROM sessions AS mine"
-            " JOIN transcript_event_identities AS own ON own.session_row = mine.session_row"
-            " JOIN transcript_event_identities AS other ON other.event_id = own.event_id"
-            "  AND other.session_row <> own.session_row"
-            " JOIN sessions AS theirs ON theirs.session_row = other.session_row"
-            " WHERE mine.session_id = ? AND length(own.event_id) >= 16"
+            " JOIN sessions AS theirs ON theirs.project = mine.project AND theirs.session_row <> mine.session_row"
+            " JOIN transcript_event_identities AS other ON other.session_row = theirs.session_row"
+            " WHERE mine.session_id = :id AND other.event_id IN (SELECT own.event_id FROM sessions"
+            "  JOIN transcript_event_identities AS own USING (session_row)"
+            "  WHERE session_id = :id AND length(own.event_id) >= 16)"
             " GROUP BY theirs.session_row ORDER BY count(*) DESC, theirs.session_id",
-            (session_id,),
+            {"id": session_id},
         )
     ]

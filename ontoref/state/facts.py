@@ -62,7 +62,7 @@ class Facts:
                 kind = get("type")
                 parent = get("parentUuid") or get("parentId")
                 found.append(
-                    Identity(
+                    (
                         seq,
                         event_id,
                         kind if type(kind) is str else None,

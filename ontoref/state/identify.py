@@ -18,7 +18,7 @@ from ontoref.transcript.source import Folder, Source, lines_of
 
 __all__ = ["Candidate", "Identified", "agent_of", "candidates", "identify", "real_path"]
 
-_HEAD_LINES = 200
+_HEAD_LINES = 40
 _TRANSCRIPT = re.compile(r".+\.jsonl(\.zst|\..+)?")
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", "tool-results", "__pycache__"})
 # Beside transcripts and no transcript: kept with the session they belong to, or of no session.

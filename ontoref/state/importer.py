@@ -147,7 +147,7 @@ class Importer:
             return self._transcript(path, status, identified, lease)
 
     def _transcript(self, path: str, status: os.stat_result, who: Identified, lease: leases.Lease) -> Outcome:
-        control, database = self.state.writable(), self.state.writable_agent(who.agent_id)
+        database = self.state.writable_agent(who.agent_id)
         row, fate = self._claim(path, status, who)
         if fate == "deleted":
             return Outcome(path, fate, row.session_id)
@@ -179,7 +179,6 @@ class Importer:
             record_count=now.line_count,
         )
         step("import:completed")
-        control.checkpoint()
         added = now.line_count - (before.line_count if before else 0)
         if fate == "new" and before is not None:
             fate = "grown" if now.size_bytes > before.size_bytes else "unchanged"

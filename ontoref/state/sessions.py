@@ -129,13 +129,13 @@ def listing(
         conditions.append("ended_at < ?")
         values.append(ended_before)
     given = 0
-    last: tuple[int, str] | None = None
+    # Beyond every session, so that the first page is a range of the index like the others.
+    last = (2**62, "\U0010ffff")
+    where = f" WHERE {' AND '.join([*conditions, '(ended_at, session_id) < (?, ?)'])}"
     while limit is None or given < limit:
-        page = [*conditions, "(ended_at, session_id) < (?, ?)"] if last else conditions
-        where = f" WHERE {' AND '.join(page)}" if page else ""
         rows = database.all(
             f"SELECT {_COLUMNS} FROM sessions{where} ORDER BY ended_at DESC, session_id DESC LIMIT ?",
-            (*values, *(last or ()), _PAGE if limit is None else min(_PAGE, limit - given)),
+            (*values, *last, _PAGE if limit is None else min(_PAGE, limit - given)),
         )
         for row in rows:
             yield Session(database.agent_id or "", *row)

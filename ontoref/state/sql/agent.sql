@@ -65,6 +65,8 @@ CREATE TABLE transcript_events (
 ) STRICT;
 
 -- What a line is called by others: its own id, its parent's, and the key under which repeated usage counts once.
+-- No index over event_id: its random keys would cost an import half its speed, and a session that repeats another
+-- one is in the same project, whose sessions have an index.
 CREATE TABLE transcript_event_identities (
   session_row INTEGER NOT NULL,
   seq INTEGER NOT NULL,
@@ -75,8 +77,6 @@ CREATE TABLE transcript_event_identities (
   PRIMARY KEY (session_row, seq),
   FOREIGN KEY (session_row, seq) REFERENCES transcript_events (session_row, seq) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX transcript_event_identities_event ON transcript_event_identities (event_id)
-  WHERE event_id IS NOT NULL;
 
 -- Files beside a transcript that belong to it: large tool results, descriptions of sub-agents. name is the
 -- path relative to the transcript's folder, with `/`.
