@@ -10,7 +10,19 @@ import pytest
 pytestmark = pytest.mark.checkout
 
 PACKAGE = Path(__file__).parent.parent / "ontoref"
-BASE = {"errors", "resources", "places", "text", "identifiers", "git", "globs", "secrets", "__init__", "__main__"}
+BASE = {
+    "errors",
+    "resources",
+    "places",
+    "text",
+    "identifiers",
+    "git",
+    "globs",
+    "secrets",
+    "appending",
+    "__init__",
+    "__main__",
+}
 BELOW = {
     "vocabulary": set[str](),
     "transcript": {"vocabulary"},

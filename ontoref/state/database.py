@@ -27,6 +27,8 @@ __all__ = [
     "companions",
     "make_private_dirs",
     "now_ms",
+    "open_plain",
+    "open_plain_reader",
     "open_reader",
     "open_writer",
     "schema_text",
@@ -212,6 +214,33 @@ def open_reader(path: str, role: Role, agent_id: str | None = None) -> Database 
     except BaseException:
         database.close()
         raise
+    return database
+
+
+def open_plain(path: str) -> Database:
+    """A database of one domain that was placed outside the two tiers, made if it is missing; its tables are the
+    domain's business. `:memory:` is one that nobody else sees. Errors: DatabaseUnusable."""
+    if path != ":memory:":
+        make_private_dirs(os.path.dirname(path))
+    with told(path):
+        connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None)
+    database = Database(connection, path, "global", None, read_only=False)
+    try:
+        if path != ":memory:":
+            _tune(database)
+            _tighten(path)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def open_plain_reader(path: str) -> Database | None:
+    """Such a database, read only; None if there is no such file. Errors: DatabaseUnusable."""
+    if not os.path.exists(path):
+        return None
+    database = Database(_connect_read_only(path), path, "global", None, read_only=True)
+    database.execute("PRAGMA query_only = ON")
     return database
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontoref.interaction import log
+from ontoref import appending
 from ontoref.interaction.log import LogError, append, find, relative_path
 
 fcntl = pytest.importorskip("fcntl", reason="locks are tried here as POSIX has them")
@@ -157,7 +157,7 @@ FAULTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "fsync": lambda m: m.setattr(os, "fsync", fail(5)),
     "no space": lambda m: m.setattr(os, "write", fail(28)),
     "half a write": short_write,
-    "folder sync": lambda m: m.setattr(log, "_sync_folder", fail(5)),
+    "folder sync": lambda m: m.setattr(appending, "_sync_folder", fail(5)),
 }
 
 

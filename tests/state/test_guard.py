@@ -79,6 +79,7 @@ def test_what_is_found(source: str, rule: str) -> None:
         ("ontoref/state/ledger.py", f"x = '{SELECT}'"),
         ("ontoref/state/database.py", "import sqlite3\nsqlite3.connect(path)"),
         ("ontoref/transcript/reader.py", f"import sqlite3\nsqlite3.connect('opencode.db').execute('{SELECT}')"),
+        ("ontoref/lesson/backends/schema.py", "x = 'CREATE TABLE t (a)'"),
         ("ontoref/interaction/log.py", "open('a.jsonl', 'ab')"),
         ("tests/test_a.py", "open('sessions.json', 'w')"),
         ("tests/test_a.py", "import sqlite3\nsqlite3.connect('other.sqlite')"),

@@ -1,0 +1,1 @@
+"""Where lessons can be kept."""
