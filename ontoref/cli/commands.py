@@ -20,6 +20,7 @@ COMMANDS: dict[str, Entry] = {
             "template": Entry("Print a record to fill in.", "ontoref.cli.interaction.template:template"),
             "schema": Entry("Print the shape as plain JSON Schema.", "ontoref.cli.interaction.schema:schema"),
             "coverage": Entry("List what left no record.", "ontoref.cli.interaction.coverage:coverage"),
+            "export": Entry("Write records in another format.", "ontoref.cli.interaction.export:export"),
             "verify": Entry("Say what each witness proves.", "ontoref.cli.interaction.verify:verify"),
             "redact": Entry("Withhold a text; a signature stays valid.", "ontoref.cli.interaction.redact:redact"),
             "records": Entry("List records.", "ontoref.cli.interaction.records:records"),

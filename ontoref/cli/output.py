@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from ontoref.text import printable, shorten
 
-__all__ = ["Format", "TextFormat", "emit", "emit_json", "note", "table"]
+__all__ = ["Format", "TextFormat", "csv_text", "emit", "emit_json", "note", "table"]
 
 
 class Format(StrEnum):
@@ -48,7 +48,8 @@ def emit(
         for row in rows:
             emit_json(row)
     elif form is Format.csv:
-        _emit_csv(rows, columns)
+        for line in csv_text(rows, columns):
+            sys.stdout.write(line)
     else:
         sys.stdout.write(table(rows, columns, headers or {}, markdown=form is Format.markdown))
 
@@ -95,13 +96,20 @@ def _alignment(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> lis
     ]
 
 
-def _emit_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """The rows as CSV, one line a piece, a heading first; cells that a spreadsheet would run are guarded."""
     import csv
+    import io
 
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
         writer.writerow([_guard(_plain(_reach(row, column))) for column in columns])
+    yield buffer.getvalue()
 
 
 def _guard(text: str) -> str:

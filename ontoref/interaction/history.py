@@ -174,10 +174,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 def _bare(record: dict[str, Any], prose: Prose) -> dict[str, Any]:
     """The record without its prose and without the salts that go with it."""
-    bare = {name: value for name, value in record.items() if name not in prose.top}
-    for array, field in prose.nested:
-        if isinstance(bare.get(array), list):
-            bare[array] = [_without(item, field) for item in bare[array]]
+    bare = prose.stripped(record)
     witness = bare.get("witness")
     if isinstance(witness, dict) and isinstance(witness.get("prose"), list):
         bare["witness"] = {**witness, "prose": [_without(entry, "salt") for entry in witness["prose"]]}

@@ -67,6 +67,17 @@ class Prose:
                 if isinstance(item, dict) and isinstance(item.get(field), str):
                     yield f"/{array}/{index}/{field}", item[field]
 
+    def stripped(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The record without its prose."""
+        bare = {name: value for name, value in record.items() if name not in self.top}
+        for array, field in self.nested:
+            if isinstance(bare.get(array), list):
+                bare[array] = [
+                    {name: value for name, value in item.items() if name != field} if isinstance(item, dict) else item
+                    for item in bare[array]
+                ]
+        return bare
+
     def allows(self, pointer: str) -> bool:
         """Whether a pointer names a place of prose."""
         parts = pointer.split("/")[1:]

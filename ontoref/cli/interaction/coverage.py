@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,16 +49,13 @@ def coverage(
                 if isinstance(record, dict):
                     records.append(record)
     found = gaps_in(commits_since(top, since), records, vocabulary.enum("ActorKind").names, log)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"gap": "commit", "what": c.id[:12], "when": c.date[:10], "who": c.author, "more": c.subject}
         for c in found.uncovered
     ]
-    rows += [
-        {"gap": "session", "what": s, "when": None, "who": None, "more": "no record says how it ended"}
-        for s in found.sessions
-    ]
+    rows += [{"gap": "session", "what": session, "more": "no record says how it ended"} for session in found.sessions]
     if form not in (Format.table, Format.markdown):
-        rows += [{"gap": "actor", "what": a, "when": None, "who": None, "more": "never recorded"} for a in found.silent]
+        rows += [{"gap": "actor", "what": actor, "more": "never recorded"} for actor in found.silent]
     emit(rows, form, columns=("gap", "what", "when", "who", "more"))
     covered = found.commits - len(found.uncovered)
     note(f"{covered} of {found.commits} commits have a record ({found.share:.0%})")
