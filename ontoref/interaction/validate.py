@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import orjson
 
-from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Stretch, blocks, shares
-from ontoref.interaction.check import Checker
+from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Block, Stretch, blocks, shares
+from ontoref.interaction.check import Checker, holds_a_key_twice
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.parallel import spread
 
 __all__ = ["Input", "Summary", "validate"]
 
-# Ids are kept as 61-bit numbers in sixteen heaps, 8 bytes a record: a log of millions must not fill the memory.
-_PRIME = (1 << 61) - 1
+# Ids are kept as pairs of numbers in sixteen heaps, 16 bytes a record: a log of millions must not fill the memory.
 _HEAPS = 16
+_LINE_BITS = 40
 
 
 class Input(NamedTuple):
@@ -51,16 +52,6 @@ class Summary:
         self.paths_with_findings.add(finding.path)
 
 
-class _Reference(NamedTuple):
-    """A record id that a line names. Shape: file is its number; line counts from the stretch's start."""
-
-    target: str
-    file: int
-    line: int
-    pointer: str
-    record: str | None
-
-
 def validate(
     inputs: Sequence[Input],
     checker: Checker,
@@ -75,180 +66,229 @@ def validate(
 
     Shape:  known are further files whose records may be named by these; skip(line) leaves a line unjudged,
             though its id still counts; progress is told of bytes that were read.
-    Units:  memory grows by 8 bytes a record, whatever the records hold.
+    Units:  memory grows by 16 bytes a record and as much for each record that it names.
     Errors: OSError if a file cannot be read.
     """
     summary = summary or Summary([item.label for item in inputs])
-    heaps = [array("Q") for _ in range(_HEAPS)]
-    references: list[_Reference] = []
-    before: dict[int, int] = {}
+    divided = shares([item.path for item in inputs], jobs)
+    stretches = [stretch for share in divided for stretch in share]
+    # Where a stretch begins in its file is known once those before it are counted.
+    before: list[int] = []
+    counted: dict[int, int] = {}
+    ids, named = _heaps(), _heaps()
 
-    def work(share: list[Stretch]) -> Iterator[Any]:
-        return _judge(share, inputs, checker, skip, progress)
+    def work(numbered: list[tuple[int, Stretch]]) -> Iterator[Any]:
+        return _judge(numbered, inputs, checker, skip, progress)
 
-    for answers in spread(shares([item.path for item in inputs], jobs), work):
-        for answer in answers:
-            if answer[0] == "finding":
-                finding, file = Finding._make(answer[2]), answer[1]
-                finding = finding._replace(line=finding.line + before.get(file, 0))
+    numbers = iter(range(len(stretches)))
+    for answers in spread([[(next(numbers), stretch) for stretch in share] for share in divided], work):
+        for kind, *answer in answers:
+            if kind == "finding":
+                number, fields = answer
+                finding = Finding._make(fields)
+                finding = finding._replace(line=finding.line + counted.get(stretches[number].file, 0))
                 summary.count(finding)
                 yield finding
-            elif answer[0] == "reference":
-                reference = _Reference._make(answer[1])
-                references.append(reference._replace(line=reference.line + before.get(reference.file, 0)))
-            elif answer[0] == "stretch":
-                _, file, lines, records = answer
-                before[file] = before.get(file, 0) + lines
+            elif kind == "stretch":
+                number, lines, records = answer
+                file = stretches[number].file
+                before.append(counted.get(file, 0))
+                counted[file] = before[-1] + lines
                 summary.lines += lines
                 summary.records += records
             else:
-                for heap, content in zip(heaps, answer[1], strict=True):
+                for heap, content in zip(ids if kind == "ids" else named, answer[0], strict=True):
                     heap.frombytes(content)
-    for finding in _whole(inputs, heaps, references, known):
+    for finding in _whole(inputs, stretches, before, ids, named, known):
         summary.count(finding)
         yield finding
 
 
+def _heaps() -> list[array[int]]:
+    """Pairs of an id's hash and the place of its line (`number of the stretch << 40 | line in it`), by hash."""
+    return [array("q") for _ in range(_HEAPS)]
+
+
 def _judge(
-    share: list[Stretch],
+    share: list[tuple[int, Stretch]],
     inputs: Sequence[Input],
     checker: Checker,
     skip: Callable[[bytes], bool] | None,
     progress: Callable[[int], None] | None,
 ) -> Iterator[Any]:
-    """Plain data about a share: findings, references, the length of each stretch, and at last the ids."""
-    heaps = [array("Q") for _ in range(_HEAPS)]
+    """Plain data about a share: findings, the length of each stretch, and at last the ids."""
+    ids, named = _heaps(), _heaps()
+    keep = [heap.append for heap in ids]
     loads, dumps, accepts = orjson.loads, orjson.dumps, checker.is_clean
-    for stretch in share:
+    for number, stretch in share:
         label = inputs[stretch.file].label
-        number = records = 0
+        first = place = number << _LINE_BITS
+        records = 0
         for block in blocks(stretch):
             if block.too_long:
-                number += 1
+                place += 1
                 message = f"the line is longer than {LONGEST_LINE_BYTES >> 20} MiB and was passed over"
-                yield ("finding", stretch.file, tuple(Finding("too-long", label, number, 0, message)))
+                yield "finding", number, tuple(Finding("too-long", label, place - first, 0, message))
                 continue
-            lines = bytes(memoryview(block.content)[: block.end]).split(b"\n")
-            lines.pop()
-            for line in lines:
-                number += 1
+            for line in _lines(block):
+                place += 1
                 try:
                     record = loads(line)
                     # What our writer would write byte for byte holds no key twice.
-                    clean = accepts(record) and dumps(record) == line
-                except ValueError:
-                    record, clean = None, False
+                    clean = accepts(record) and ((plain := dumps(record)) == line or not _odd(line, plain))
+                except (ValueError, TypeError):
+                    record, clean = _loaded(line), False
                 if not clean and not (skip is not None and skip(line)):
-                    first = number == 1 and stretch.start == 0
-                    for finding in checker.check_line(line, label, number, first=first):
-                        yield ("finding", stretch.file, tuple(finding))
+                    at_top = place - first == 1 and stretch.start == 0
+                    for finding in checker.check_line(line, label, place - first, first=at_top):
+                        yield "finding", number, tuple(finding)
                 if type(record) is not dict:
                     continue
                 records += 1
                 identity = record.get("id")
                 if type(identity) is str:
-                    key = _key(identity)
-                    heaps[key & 15].append(key)
+                    # Of texts alike in one run, in its forks too; nobody can choose ids whose hashes collide.
+                    key = hash(identity)
+                    add = keep[key & 15]
+                    add(key)
+                    add(place)
                 if "supersedes" in record or "parent_record" in record:
-                    for reference in _references(record, stretch.file, number):
-                        yield ("reference", tuple(reference))
+                    for target, _ in _targets(record):
+                        key = hash(target)
+                        named[key & 15].extend((key, place))
             if progress is not None:
                 progress(block.end)
-        yield ("stretch", stretch.file, number, records)
-    yield ("ids", [heap.tobytes() for heap in heaps])
+        yield "stretch", number, place - first, records
+    yield "ids", [heap.tobytes() for heap in ids]
+    yield "named", [heap.tobytes() for heap in named]
 
 
-def _key(identity: str) -> int:
-    return int.from_bytes(identity.encode("utf-8", "surrogatepass"), "big") % _PRIME
+def _lines(block: Block) -> list[bytes]:
+    lines = bytes(memoryview(block.content)[: block.end]).split(b"\n")
+    lines.pop()
+    return lines
 
 
-def _references(record: dict[str, Any], file: int, line: int) -> Iterator[_Reference]:
-    given = record.get("id")
-    identity = given if isinstance(given, str) else None
+def _odd(line: bytes, plain: bytes) -> bool:
+    """Whether more must be said of an accepted line than that it is written in another way."""
+    return line[-1:] == b"\r" or holds_a_key_twice(line, plain)
+
+
+def _loaded(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        return None
+
+
+def _targets(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Ids that a record names, each with its pointer."""
     parent, superseded = record.get("parent_record"), record.get("supersedes")
     if isinstance(parent, str):
-        yield _Reference(parent, file, line, "/parent_record", identity)
+        yield parent, "/parent_record"
     for index, target in enumerate(superseded if isinstance(superseded, list) else ()):
         if isinstance(target, str):
-            yield _Reference(target, file, line, f"/supersedes/{index}", identity)
+            yield target, f"/supersedes/{index}"
 
 
 def _whole(
-    inputs: Sequence[Input], heaps: list[array[int]], references: list[_Reference], known: Sequence[str]
+    inputs: Sequence[Input],
+    stretches: Sequence[Stretch],
+    before: Sequence[int],
+    ids: list[array[int]],
+    named: list[array[int]],
+    known: Sequence[str],
 ) -> Iterator[Finding]:
     """Ids that stand twice, and ids that are named and stand nowhere, in the order of files and lines."""
-    doubled: set[int] = set()
-    missing: list[_Reference] = []
-    for number, heap in enumerate(heaps):
-        present = set(heap)
-        if len(present) != len(heap):
-            for key in heap:
-                # What is taken out at its first sight is doubled at its second.
-                if key in present:
-                    present.discard(key)
-                else:
-                    doubled.add(key)
-            present = set(heap)
-        missing += [r for r in references if _key(r.target) & 15 == number and _key(r.target) not in present]
-    found: list[tuple[int, int, Finding]] = []
-    if missing and known:
-        elsewhere = set(_ids(known, {_key(reference.target) for reference in missing}))
-        missing = [reference for reference in missing if reference.target not in elsewhere]
-    for reference in missing:
-        steps = reference.pointer[1:].replace("/", "[") + ("]" if "/" in reference.pointer[1:] else "")
-        finding = Finding(
-            "unknown-record",
-            inputs[reference.file].label,
-            reference.line,
-            1,
-            f'{steps}: no record "{reference.target}" is in the log',
-            reference.pointer,
-            reference.target,
-            hint="name a record's id, or check the log in which it stands too",
-            record=reference.record,
-        )
-        found.append((reference.file, reference.line, finding))
-    if doubled:
-        found += _doubled(inputs, doubled)
-    for _, _, finding in sorted(found, key=lambda item: item[:2]):
-        yield finding
-
-
-def _doubled(inputs: Sequence[Input], doubled: Collection[int]) -> Iterator[tuple[int, int, Finding]]:
-    """A second look at the log, which only a log with ids that stand twice needs."""
-    first: dict[str, tuple[str, int]] = {}
-    for file, item in enumerate(inputs):
-        for number, identity in _numbered_ids(item.path, doubled):
-            if identity in first:
-                path, line = first[identity]
-                message = f'id: "{identity}" stands already at {path}:{line}'
+    # A place to look at again, and the place where its id stood first, or none: two numbers in one.
+    again: list[int] = []
+    missing: list[tuple[int, int]] = []
+    for heap, targets in zip(ids, named, strict=True):
+        keys = heap[::2]
+        present = set(keys)
+        if len(present) != len(keys):
+            first: dict[int, int] = {}
+            doubled = _doubled(keys)
+            for key, place in zip(keys, heap[1::2], strict=True):
+                if key in doubled and first.setdefault(key, place) != place:
+                    again.append(place << 64 | first[key])
+        pairs = zip(targets[::2], targets[1::2], strict=True)
+        missing += [(key, place) for key, place in pairs if key not in present]
+    lost = {key for key, _ in missing}
+    if lost and known:
+        lost -= _keys_in(known, lost)
+    nowhere = (1 << 64) - 1
+    again += {place << 64 | nowhere for key, place in missing if key in lost}
+    again.sort()
+    places = (place for place, _ in groupby(again, lambda packed: packed >> 64))
+    position = 0
+    for place, line in _lines_at(stretches, places):
+        label, number = _named_place(inputs, stretches, before, place)
+        record = _loaded(line)
+        identity = record.get("id") if type(record) is dict else None
+        while position < len(again) and again[position] >> 64 <= place:
+            origin = again[position] & nowhere
+            position += 1
+            if type(record) is not dict:
+                # Somebody wrote to the file since.
+                continue
+            if origin != nowhere:
+                path, at = _named_place(inputs, stretches, before, origin)
+                message = f'id: "{identity}" stands already at {path}:{at}'
                 hint = "a correction is a new record with a new id and supersedes"
-                finding = Finding(
-                    "duplicate-id", item.label, number, 1, message, "/id", identity, hint=hint, record=identity
-                )
-                yield file, number, finding
-            else:
-                first[identity] = (item.label, number)
+                yield Finding("duplicate-id", label, number, 1, message, "/id", identity, hint=hint, record=identity)
+                continue
+            for target, pointer in _targets(record):
+                if hash(target) in lost:
+                    name, _, index = pointer[1:].partition("/")
+                    message = f'{name}{f"[{index}]" if index else ""}: no record "{target}" is in the log'
+                    hint = "name a record's id, or check the log in which it stands too"
+                    yield Finding(
+                        "unknown-record", label, number, 1, message, pointer, target, hint=hint, record=identity
+                    )
 
 
-def _ids(paths: Sequence[str], wanted: Collection[int]) -> Iterator[str]:
-    for path in paths:
-        for _, identity in _numbered_ids(path, wanted):
-            yield identity
+def _doubled(keys: array[int]) -> set[int]:
+    seen: set[int] = set()
+    # What is added at its first sight is there at its second.
+    return {key for key in keys if key in seen or seen.add(key)}  # type: ignore[func-returns-value]
 
 
-def _numbered_ids(path: str, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
-    """(line, id) of each record of a file whose id has a wanted key."""
-    number = 0
-    for stretch in (stretch for share in shares([path], 1) for stretch in share):
+def _named_place(
+    inputs: Sequence[Input], stretches: Sequence[Stretch], before: Sequence[int], place: int
+) -> tuple[str, int]:
+    number = place >> _LINE_BITS
+    return inputs[stretches[number].file].label, before[number] + (place & (1 << _LINE_BITS) - 1)
+
+
+def _lines_at(stretches: Sequence[Stretch], places: Iterator[int]) -> Iterator[tuple[int, bytes]]:
+    """(place, line) for each place, in order: a second look, which only a log with such findings needs."""
+    wanted = next(places, None)
+    for number, stretch in enumerate(stretches):
+        if wanted is None:
+            return
+        if wanted >> _LINE_BITS != number:
+            continue
+        place = number << _LINE_BITS
         for block in blocks(stretch):
-            lines = bytes(memoryview(block.content)[: block.end]).split(b"\n")
-            for line in lines[:-1] or [b""]:
-                number += 1
-                try:
-                    record = orjson.loads(line)
-                except ValueError:
-                    continue
-                identity = record.get("id") if type(record) is dict else None
-                if type(identity) is str and _key(identity) in wanted:
-                    yield number, identity
+            lines = [b""] if block.too_long else _lines(block)
+            while wanted is not None and wanted - place <= len(lines):
+                yield wanted, lines[wanted - place - 1]
+                wanted = next(places, None)
+                if wanted is not None and wanted >> _LINE_BITS != number:
+                    break
+            place += len(lines)
+
+
+def _keys_in(paths: Sequence[str], wanted: Collection[int]) -> set[int]:
+    """Those of the wanted hashes that are some record's id."""
+    found: set[int] = set()
+    for share in shares(paths, 1):
+        for stretch in share:
+            for block in blocks(stretch):
+                for line in () if block.too_long else _lines(block):
+                    record = _loaded(line)
+                    identity = record.get("id") if type(record) is dict else None
+                    if type(identity) is str and hash(identity) in wanted:
+                        found.add(hash(identity))
+    return found
