@@ -33,10 +33,11 @@ class Checker:
            about a parsed value alone.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, often: bool = False) -> None:
+        """Shape: often prepares it longer, for many lines."""
         self.vocabulary = vocabulary
         # What earns not even a warning; nearly every line of a log passes here and is never looked at again.
-        self._strict = compile_schema(vocabulary.strict)
+        self._strict = compile_schema(vocabulary.strict, often=often)
         self._full: Engine | None = None
         self.is_clean = self._strict.accepts
 

@@ -75,7 +75,7 @@ def validate(
     if staged and paths:
         raise UsageError("--staged names the files itself", hint="leave out the paths, or --staged")
     project = find_project(os.getcwd())
-    checker = Checker(load(schemas, project.root))
+    checker = Checker(load(schemas, project.root), often=True)
     with tempfile.TemporaryDirectory(prefix="ontoref-") as aside:
         blobs = _staged(project) if staged else None
         inputs = _spooled(blobs, aside) if blobs is not None else _inputs(paths, project, aside)

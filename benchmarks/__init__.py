@@ -1,0 +1,1 @@
+"""What ontoref costs, beside what it is compared with."""
