@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ontoref.interaction.blocks import Block, Stretch, blocks
+from ontoref.interaction.combine import Combiner, Tally, joined, tallied
 from ontoref.interaction.moments import order_key
+from ontoref.interaction.order import name_key, ordered, reach, sortable
 from ontoref.interaction.recurrence import Recurrence, look_like_ids
 from ontoref.interaction.rows import Row, header_fields
 from ontoref.interaction.search import Needle, Search, ends
@@ -21,11 +22,12 @@ from ontoref.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ontoref.interaction.query import Question
 
-__all__ = ["Ask", "Report", "decode", "reach", "stretches"]
+__all__ = ["Ask", "Report", "decode", "stretches"]
 
-_PLACE = struct.Struct(">IQI")
 # Past so many a list of what is meant takes more than it saves; every decision is then looked at.
 _MOST_MATCHES = 100_000
+# Past one line in so many it is faster to read all of them in a row than to fetch each.
+_MANY_LINES = 8
 
 
 @dataclass(slots=True)
@@ -78,8 +80,8 @@ class Ask:
         holding = _holding(self.row.field)
         if holding is not None:
             self.needles.append(holding)
-        self.on_record = tuple(c for c in question.conditions if c.of_record_only)
-        self.on_element = tuple(c for c in question.conditions if not c.of_record_only)
+        self.on_record = tuple(c.tester() for c in question.conditions if c.of_record_only)
+        self.on_element = tuple(c.tester() for c in question.conditions if not c.of_record_only)
 
     # The first look ------------------------------------------------------------------------------------------
 
@@ -133,7 +135,7 @@ class Ask:
             else:
                 left.append(element["id"])
         if found:
-            recurrence.keep(self._decision_entries(record, stretch.file, offset, found, b"1"), left, stretch, offset)
+            recurrence.keep(self._decision_entries(record, stretch.file, offset, found), left, stretch, offset)
 
     # The rows ------------------------------------------------------------------------------------------------
 
@@ -141,31 +143,38 @@ class Ask:
         """A report; then, once superseded records and names are heard: (how many entries, lines skipped), and
         the entries of the share, sorted by their keys."""
         recurrence = Recurrence() if self.by_name else None
-        yield self.survey(share, recurrence).plain()
+        report = self.survey(share, recurrence)
+        yield report.plain()
         self.superseded, self.names = hear()
         skipped: set[tuple[int, int]] = set()
         if self.by_name and not self.names and self.names is not None:
             yield 0, skipped
             return
         if recurrence is not None and self.names is not None and not (self.everything or look_like_ids(self.names)):
-            yield from self._recurring(recurrence, share, skipped)
-            return
+            places = recurrence.places(frozenset(name.encode() for name in self.names))
+            if len(places) < report.lines // _MANY_LINES or len(places) < _MANY_LINES:
+                yield from self._recurring(recurrence, places, share, skipped)
+                return
         del recurrence
         question = self.question
         plain = not self.grouped
         spill = Spill(limit=question.limit if plain else None, reverse=question.reverse and plain)
         search = Search([] if self.everything else self.needles[-1:] if self.by_name else self.needles)
-        entries = self._entries_of()
-        for record, file, offset in self._current(search, share, skipped):
-            for entry in entries(record, file, offset):
-                spill.add(entry)
+        if self.grouped:
+            self._combine(self._current(search, share, skipped), spill)
+        else:
+            entries = self._part_entries if self.row.field else self._record_entries
+            for record, file, offset in self._current(search, share, skipped):
+                for entry in entries(record, file, offset):
+                    spill.add(entry)
         yield spill.count, skipped
         yield from spill
 
-    def _recurring(self, recurrence: Recurrence, share: list[Stretch], skipped: set[tuple[int, int]]) -> Iterator[Any]:
-        """The entries of the names that were heard: those kept, and those on lines that mention them."""
-        names = frozenset(name.encode() for name in self.names or ())
-        for line, file, offset, known in recurrence.lines(names, share):
+    def _recurring(
+        self, recurrence: Recurrence, places: set[int], share: list[Stretch], skipped: set[tuple[int, int]]
+    ) -> Iterator[Any]:
+        """The entries of the names that were heard: those kept, and those at the places."""
+        for line, file, offset, known in recurrence.lines(places, share):
             record = decode(line)
             if record is None:
                 skipped.add((file, offset))
@@ -173,10 +182,10 @@ class Ask:
             found = [(i, e) for i, e in self._decisions(record) if e["id"] in (self.names or ())]
             if known:
                 found = [(i, e) for i, e in found if not self._holds_for_element(record, e)]
-            for entry in self._decision_entries(record, file, offset, found, b"1"):
+            for entry in self._decision_entries(record, file, offset, found):
                 recurrence.entries.add(entry)
         yield recurrence.entries.count, skipped
-        keys = frozenset(map(_name_key, self.names or ()))
+        keys = frozenset(map(name_key, self.names or ()))
         superseded = frozenset(record.encode() for record in self.superseded)
         for entry in recurrence.entries:
             name, _, rest = entry[0].partition(b"\0")
@@ -201,13 +210,6 @@ class Ask:
                 elif not (self.superseded and _text(record, "id") in self.superseded):
                     yield record, stretch.file, block.offset_bytes + start
 
-    def _entries_of(self) -> Callable[[dict[str, Any], int, int], Iterator[Entry]]:
-        if not self.row.field:
-            return self._record_entries
-        if self.grouped and self.row.name != "decisions":
-            return self._name_entries
-        return self._every_decision if self.grouped else self._part_entries
-
     def _record_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
         if self._holds(record, record):
             yield self._key(record, record, file, offset, 0), orjson.dumps(record)
@@ -222,95 +224,93 @@ class Ask:
                 row = {**element, "record": header}
                 yield self._key(row, record, file, offset, index), orjson.dumps(row)
 
-    def _every_decision(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
-        """Each decision of a record, marked 1 if it is meant, 0 if not."""
-        meant = self.by_name and self._holds_for_record(record)
+    def _combine(self, records: Iterator[tuple[dict[str, Any], int, int]], spill: Spill) -> None:
+        """One entry for each name into the spill."""
+        if self.row.name == "decisions":
+            decisions = Combiner(spill, name_key, self._row_of)
+            for record, file, offset in records:
+                self._add_decisions(decisions, record, file, offset)
+            decisions.flush()
+        else:
+            names = Combiner(spill, name_key, orjson.dumps)
+            for record, file, offset in records:
+                self._add_names(names, record, file, offset)
+            names.flush()
+
+    def _add_decisions(
+        self, combiner: Combiner[tuple[dict[str, Any], dict[str, Any]]], record: dict[str, Any], file: int, offset: int
+    ) -> None:
+        # Where names were heard, each of them is meant already.
+        all_meant = not self.by_name or self.names is not None
+        meant = all_meant or self._holds_for_record(record)
+        session, order = "", b""
         for index, element in self._decisions(record):
-            mark = b"1" if meant and self._holds_for_element(record, element) else b"0"
-            yield from self._decision_entries(record, file, offset, [(index, element)], mark)
+            name = element["id"]
+            if self.names is not None and name not in self.names:
+                continue
+            if not order:
+                session = orjson.dumps(record.get("session_id")).decode()
+                order = ordered(record, file, offset, 0)[:-4]
+            this = meant and (all_meant or self._holds_for_element(record, element))
+            combiner.add(name, order + index.to_bytes(4, "big"), (element, record), session, meant=this)
+
+    def _add_names(self, combiner: Combiner[Any], record: dict[str, Any], file: int, offset: int) -> None:
+        if not self._holds_for_record(record):
+            return
+        session = orjson.dumps(record.get("session_id")).decode()
+        order, at = ordered(record, file, offset, 0), record.get("recorded_at")
+        for name, decisions in _named(record, self.row).items():
+            if self._holds_for_element(record, name):
+                combiner.add(name, order, at, session, record.get("actor"), meant=True, decisions=decisions)
+
+    def _row_of(self, last: tuple[dict[str, Any], dict[str, Any]]) -> bytes:
+        element, record = last
+        return orjson.dumps({**element, "record": self._header(record)})
 
     def _decision_entries(
-        self,
-        record: dict[str, Any],
-        file: int,
-        offset: int,
-        elements: Iterable[tuple[int, dict[str, Any]]],
-        mark: bytes,
+        self, record: dict[str, Any], file: int, offset: int, elements: Iterable[tuple[int, dict[str, Any]]]
     ) -> Iterator[Entry]:
-        """Decisions as entries: the mark, the session and a line break stand before the row."""
+        """Decisions of a name that is meant, each an entry of its own."""
         header = self._header(record)
-        before = mark + orjson.dumps(record.get("session_id")) + b"\n"
+        before = tallied(Tally(True, 1, 0, [orjson.dumps(record.get("session_id")).decode()], []), b"")
+        order = ordered(record, file, offset, 0)[:-4]
         for index, element in elements:
-            key = _name_key(element["id"]) + _order(record, file, offset, index)
+            key = name_key(element["id"]) + order + index.to_bytes(4, "big")
             yield key, before + orjson.dumps({**element, "record": header})
 
     def _decisions(self, record: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
         parts = self._elements(record)
         return ((index, part) for index, part in enumerate(parts) if isinstance(part.get("id"), str))
 
-    def _name_entries(self, record: dict[str, Any], file: int, offset: int) -> Iterator[Entry]:
-        if not self._holds_for_record(record):
-            return
-        names = _named(record, self.row)
-        payload: bytes | None = None
-        for index, (name, decisions) in enumerate(names.items()):
-            if not self._holds_for_element(record, name):
-                continue
-            if payload is None or decisions:
-                facts = [record.get("session_id"), record.get("actor"), record.get("recorded_at"), decisions]
-                payload = orjson.dumps(facts)
-            yield _name_key(name) + _order(record, file, offset, index), payload
-            if decisions:
-                payload = None
-
     # Groups --------------------------------------------------------------------------------------------------
 
     def groups(self, entries: Iterator[Entry]) -> Iterator[Entry]:
         """One entry for each name, from entries sorted by name."""
-        build = self._decision if self.row.name == "decisions" else self._tally
+        build = self._decision if self.row.name == "decisions" else self._named
         sort = self.question.sort
-        for _, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
-            row, order = build(group)
+        for name, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
+            held = list(group)
+            row = build(name, *joined(content for _, content in held))
             if row is not None:
+                order = held[-1][0].partition(b"\0")[2]
                 yield (self._prefix(orjson.loads(row)) + order if sort else order), row
 
-    def _decision(self, group: Iterator[Entry]) -> tuple[bytes | None, bytes]:
-        times, meant = 0, not self.by_name
-        sessions: set[bytes] = set()
-        key = row = b""
-        for key, payload in group:  # noqa: B007 the last one is wanted
-            times += 1
-            session, _, row = payload.partition(b"\n")
-            sessions.add(session[1:])
-            meant = meant or session[:1] == b"1"
-        if not meant or (self.question.standing and not self._stands(orjson.loads(row))):
-            return None, b""
-        tally = b',"times":%d,"sessions":%d}' % (times, len(sessions))
-        return row[:-1] + tally, key.partition(b"\0")[2]
+    def _decision(self, _: bytes, tally: Tally, sessions: int, last: bytes) -> bytes | None:
+        if not tally.meant or (self.question.standing and not self._stands(orjson.loads(last))):
+            return None
+        return last[:-1] + b',"times":%d,"sessions":%d}' % (tally.times, sessions)
+
+    def _named(self, name: bytes, tally: Tally, sessions: int, last: bytes) -> bytes:
+        row: dict[str, Any] = {self.row.name_field: name.decode(), "sessions": sessions, "records": tally.times}
+        row |= {"last": orjson.loads(last), "actors": tally.actors}
+        if self.row.name == "tensions":
+            row["decisions"] = tally.decisions
+        return orjson.dumps(row)
 
     def _stands(self, row: dict[str, Any]) -> bool:
         status = row.get("status")
         closed = isinstance(status, str) and status in self.closed
         return row.get("adr_candidate") is True and not row.get("adr") and not closed
-
-    def _tally(self, group: Iterator[Entry]) -> tuple[bytes | None, bytes]:
-        records, decisions = 0, 0
-        sessions: set[bytes] = set()
-        actors: dict[str, None] = {}
-        key, last = b"", None
-        for key, payload in group:  # noqa: B007 the last one is wanted
-            session, actor, last, made = orjson.loads(payload)
-            records += 1
-            decisions += made
-            sessions.add(orjson.dumps(session))
-            if isinstance(actor, str):
-                actors[actor] = None
-        name, _, order = key.partition(b"\0")
-        row: dict[str, Any] = {self.row.name_field: name.decode("utf-8", "replace")}
-        row |= {"sessions": len(sessions), "records": records, "last": last, "actors": sorted(actors)}
-        if self.row.name == "tensions":
-            row["decisions"] = decisions
-        return orjson.dumps(row), order
 
     # Conditions ----------------------------------------------------------------------------------------------
 
@@ -327,10 +327,13 @@ class Ask:
             moment = order_key(record.get("recorded_at"))
             if not moment or moment < question.since or (question.until and moment >= question.until):
                 return False
-        return all(condition.holds(record, None) for condition in self.on_record)
+        return all(test(record, None) for test in self.on_record)
 
     def _holds_for_element(self, record: dict[str, Any], element: Any) -> bool:
-        return all(condition.holds(record, element) for condition in self.on_element)
+        for test in self.on_element:  # noqa: SIM110 it is asked of every decision, and `all` makes a generator
+            if not test(record, element):
+                return False
+        return True
 
     def _header(self, record: dict[str, Any]) -> dict[str, Any]:
         return {name: record[name] for name in self.header if name in record}
@@ -338,19 +341,10 @@ class Ask:
     # Order ---------------------------------------------------------------------------------------------------
 
     def _key(self, row: dict[str, Any], record: dict[str, Any], file: int, offset: int, index: int) -> bytes:
-        return self._prefix(row) + _order(record, file, offset, index)
+        return self._prefix(row) + ordered(record, file, offset, index)
 
     def _prefix(self, row: dict[str, Any]) -> bytes:
-        return b"".join(_sortable(reach(row, path)) for path in self.question.sort)
-
-
-def reach(row: Any, path: str) -> Any:
-    """What stands at a dotted path of a row, None if nothing does."""
-    for step in path.split("."):
-        if not isinstance(row, dict):
-            return None
-        row = row.get(step)
-    return row
+        return b"".join(sortable(reach(row, path)) for path in self.question.sort)
 
 
 def stretches(share: list[Stretch]) -> Iterator[tuple[Stretch, Block]]:
@@ -402,27 +396,6 @@ def _texts(value: Any) -> list[str]:
 def _text(record: dict[str, Any], key: str) -> str:
     value = record.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _name_key(name: str) -> bytes:
-    return name.encode().replace(b"\0", b"\1") + b"\0"
-
-
-def _order(record: dict[str, Any], file: int, offset: int, index: int) -> bytes:
-    moment = order_key(record.get("recorded_at"))
-    return b"%b\0%b\0%b" % (moment.encode(), _text(record, "id").encode(), _PLACE.pack(file, offset, index))
-
-
-def _sortable(value: Any) -> bytes:
-    """Bytes that sort as values do: numbers, then texts, then what is missing."""
-    if isinstance(value, bool | int | float):
-        bits = int.from_bytes(struct.pack(">d", float(value)), "big")
-        return b"\1" + (bits ^ (0xFFFFFFFFFFFFFFFF if bits >> 63 else 1 << 63)).to_bytes(8, "big")
-    if isinstance(value, list):
-        value = ", ".join(str(item) for item in value) or None
-    if value is None:
-        return b"\3"
-    return b"\2" + str(value).encode().replace(b"\0", b"\1") + b"\0"
 
 
 def _closed_words(vocabulary: Vocabulary) -> frozenset[str]:

@@ -27,6 +27,8 @@ def order_key(value: Any) -> str:
         return ""
     if len(value) == 20 and value[19] == "Z" and value[10] == "T":
         return value[:19]
+    if len(value) == 24 and value[23] == "Z" and value[19] == "." and value[10] == "T":
+        return value[:23].rstrip("0").rstrip(".")
     match = _STAMP.fullmatch(value)
     if match is None:
         return ""

@@ -46,15 +46,19 @@ class Recurrence:
         self._places.extend(base + start for start in starts)
         self._unclear.update(base + start for start in unclear)
 
-    def lines(self, names: frozenset[bytes], share: list[Stretch]) -> Iterator[tuple[bytes, int, int, bool]]:
-        """(line, file, offset, whether some of its entries are kept) of the lines that may have more to give.
-
-        Errors: OSError if a log cannot be read any more.
-        """
+    def places(self, names: frozenset[bytes]) -> set[int]:
+        """Lines that may mention a name and have more to give than what was kept of them."""
         wanted = frozenset(map(hash, names))
         places = {p for h, p in zip(self._hashes, self._places, strict=True) if h in wanted} | self._unclear
         places -= self._known
         places.update(place for h, place in self._left if h in wanted)
+        return places
+
+    def lines(self, places: set[int], share: list[Stretch]) -> Iterator[tuple[bytes, int, int, bool]]:
+        """(line, file, offset, whether some of its entries are kept) at the places.
+
+        Errors: OSError if a log cannot be read any more.
+        """
         paths = {stretch.file: stretch.path for stretch in share}
         current, file = -1, None
         try:

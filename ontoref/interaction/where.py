@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,14 +77,30 @@ class Condition:
                     return not self.negated
         return self.negated
 
+    def tester(self) -> Callable[[Any, Any], bool]:
+        """`holds` as a function, made for the usual condition on one field."""
+        if self.pattern is not None or len(self.reaches) != 1 or len(self.reaches[0].steps) != 1:
+            return self.holds
+        (reach,) = self.reaches
+        (step,) = reach.steps
+        of_record, values, negated, general = reach.of_record, self.values, self.negated, self.holds
+        kinds = frozenset(map(type, values))
+
+        def test(record: Any, element: Any) -> bool:
+            source = record if of_record else element
+            value = source.get(step) if type(source) is dict else None
+            if type(value) is list:
+                return general(record, element)
+            # In Python 1 == True, in JSON it is not.
+            return (type(value) in kinds and value in values) != negated
+
+        return test
+
     def _accepts(self, value: Any) -> bool:
         if self.pattern is not None:
             return isinstance(value, str) and self.pattern.fullmatch(value) is not None
-        # In Python 1 == True, in JSON it is not.
-        return (
-            isinstance(value, str | int)
-            and value in self.values
-            and any(type(value) is type(wanted) for wanted in self.values)
+        return isinstance(value, str | int) and any(
+            type(value) is type(wanted) and value == wanted for wanted in self.values
         )
 
     @property

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ontoref.interaction.blocks import Stretch, blocks
+from ontoref.interaction.combine import Combiner, Tally, joined
 from ontoref.interaction.filters import conditions_of
 from ontoref.interaction.query import Answer, Question, answer
 from ontoref.interaction.rows import ROWS
@@ -280,3 +281,18 @@ def test_blocks_hold_every_line_once_and_pass_over_one_that_is_too_long(
         found += bytes(block.content[: block.end]).split(b"\n")[:-1]
     assert too_long == 1
     assert found == lines[:150] + lines[151:]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 1000])
+def test_entries_of_a_name_are_combined_the_same_however_few_are_held(most: int) -> None:
+    spill = Spill()
+    combiner = Combiner[int](spill, str.encode, lambda last: str(last).encode(), most)
+    for number in range(60):
+        order = b"\0%02d" % (number * 7 % 60)
+        combiner.add("ab"[number % 2], order, number, f"s-{number % 5}", "Human", meant=number == 3, decisions=1)
+    combiner.flush()
+    found = {
+        name: joined(c for k, c in spill_of if k[:1] == name) for spill_of in [list(spill)] for name in (b"a", b"b")
+    }
+    assert found[b"a"] == (Tally(False, 30, 30, [], ["Human"]), 5, b"34")
+    assert found[b"b"] == (Tally(True, 30, 30, [], ["Human"]), 5, b"17")

@@ -164,7 +164,7 @@ def _emit_texts(rows: Iterator[bytes], *, as_array: bool) -> None:
 
 
 def _pick(row: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
-    from ontoref.interaction.ask import reach
+    from ontoref.interaction.order import reach
 
     return {path: row[path] if path in row else reach(row, path) for path in paths}
 
