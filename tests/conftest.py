@@ -33,6 +33,10 @@ _FOREIGN = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-golden", action="store_true", help="write golden files anew instead of comparing")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not IN_CHECKOUT and item.get_closest_marker("checkout"):

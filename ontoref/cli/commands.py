@@ -87,9 +87,11 @@ COMMANDS: dict[str, Entry] = {
         },
     ),
     "hook": Entry(
-        "Check records before each commit.",
+        "Check records before each commit, and wire agents to ontoref.",
         commands={
-            "install": Entry("Put the check into the pre-commit hook.", "ontoref.cli.hook.install:install"),
+            "install": Entry(
+                "Put the check into the pre-commit hook, or wire an agent.", "ontoref.cli.hook.install:install"
+            ),
             "uninstall": Entry("Take it out again.", "ontoref.cli.hook.uninstall:uninstall"),
             "status": Entry("Say whether it is there.", "ontoref.cli.hook.status:status"),
         },

@@ -29,7 +29,10 @@ def hook_of(app: App) -> Path:
     return app.folder / ".git/hooks/pre-commit"
 
 
-def test_installed_seen_and_taken_out_again(app: App, git: Callable[..., str]) -> None:
+def test_installed_seen_and_taken_out_again(
+    app: App, git: Callable[..., str], path_with_ontoref: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", path_with_ontoref)
     assert app("hook", "status").code == 1
     assert app("hook", "install").code == 0
     assert app("hook", "status").code == 0

@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 
-def uninstall() -> int:
-    """Take our part out of the repository's pre-commit hook and leave the rest as it is.
+import typer
+
+from ontoref.cli.hook.shared import Target
+
+
+def uninstall(
+    target: Annotated[Target, typer.Argument(help="git, or the agent to take out.")] = Target.git,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the changes and write nothing.")] = False,
+) -> int:
+    """Take our part out again and leave the rest as it is.
 
     \b
     Example:
       ontoref hook uninstall
+      ontoref hook uninstall claude-code
     """
     import os
 
+    from ontoref.cli.hook.shared import agree, carry_out, show
+    from ontoref.cli.output import note
     from ontoref.interaction.adoption import git_hook
+    from ontoref.interaction.adoption.agents import AGENTS
+    from ontoref.interaction.project import find_project
 
-    place = git_hook.find(os.getcwd())
-    if place.state in ("absent", "foreign"):
-        print(f"not installed  {place.path}")
+    if target is Target.git:
+        place = git_hook.find(os.getcwd())
+        if place.state in ("absent", "foreign"):
+            print(f"not installed  {place.path}")
+        elif dry_run:
+            print(f"would remove  {place.path}")
+        else:
+            git_hook.uninstall(place)
+            print(f"removed  {place.path}")
         return 0
-    git_hook.uninstall(place)
-    print(f"removed  {place.path}")
+    agent = AGENTS[target.value]
+    root = find_project(os.getcwd()).root
+    changes = agent.unwire(root)
+    if not any(change.writes for change in changes):
+        print(f"not wired  {agent.title}")
+        return 0
+    show(root, changes)
+    if dry_run:
+        note("dry run: nothing was written")
+        return 0
+    if not agree(yes=yes):
+        note("nothing was written")
+        return 1
+    carry_out(root, changes)
+    print(f"taken out  {agent.title}")
     return 0

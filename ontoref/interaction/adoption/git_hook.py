@@ -11,7 +11,7 @@ from ontoref.errors import OntorefError
 from ontoref.interaction.adoption.block import put, take_out
 from ontoref.interaction.adoption.change import replace
 
-__all__ = ["BEGIN", "END", "HookError", "Place", "find", "install", "uninstall"]
+__all__ = ["BEGIN", "END", "HookError", "Place", "find", "install", "prove", "uninstall"]
 
 BEGIN, END = "# ontoref:begin", "# ontoref:end"
 
@@ -78,6 +78,21 @@ def uninstall(place: Place) -> None:
         os.unlink(place.path)
     elif rest != text:
         replace(place.path, rest.encode(), executable=True)
+
+
+def prove(place: Place) -> str | None:
+    """Run the hook as git would, with what is staged now; what it said if it could not check, None if it could."""
+    top = os.path.dirname(place.path)
+    while top != os.path.dirname(top) and not os.path.exists(os.path.join(top, ".git")):
+        top = os.path.dirname(top)
+    import shutil
+
+    if shutil.which("ontoref") is None:
+        return "ontoref is not on the PATH, so the hook would only say so"
+    done = subprocess.run([place.path], cwd=top, capture_output=True, text=True, check=False)
+    return (
+        None if done.returncode in (0, 1) else (done.stderr.strip() or f"the hook ended with {done.returncode}")[-200:]
+    )
 
 
 def _with_block(text: str, path: str) -> str:

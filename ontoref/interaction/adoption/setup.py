@@ -9,7 +9,7 @@ from ontoref.interaction.adoption.change import Change, planned, read
 from ontoref.interaction.adoption.migrate import migrations
 from ontoref.interaction.adoption.migrate import plan as plan_migrations
 
-__all__ = ["AGENTS_BEGIN", "AGENTS_END", "plan"]
+__all__ = ["AGENTS_BEGIN", "AGENTS_END", "AGENTS_TEXT", "plan"]
 
 AGENTS_BEGIN = "<!-- ontoref:begin (written by `ontoref init`; edit outside these two lines) -->"
 AGENTS_END = "<!-- ontoref:end -->"
@@ -27,7 +27,7 @@ _ATTRIBUTES = "/.ontoref/interactions/** text eol=lf"
 
 _IGNORED = "# Drafts are proposals on one machine; a record is what gets committed.\ndrafts/\n"
 
-_AGENTS = """\
+AGENTS_TEXT = """\
 ## Recording what a session decided and did
 
 At the end of a piece of work, record it: one JSON object, one line, in this repository.
@@ -65,7 +65,7 @@ def plan(root: str, now: str, *, agents_file: str = "AGENTS.md", block: bool = T
     changes.append(planned(root, ".gitattributes", attributes.encode(), "the log keeps LF on every system"))
     changes += plan_migrations(root, migrations(), now)
     if block:
-        text = put(_text(root, agents_file), AGENTS_BEGIN, AGENTS_END, _AGENTS, path=agents_file)
+        text = put(_text(root, agents_file), AGENTS_BEGIN, AGENTS_END, AGENTS_TEXT, path=agents_file)
         changes.append(planned(root, agents_file, text.encode(), "tells agents how to record"))
     return changes
 
