@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ontoref.errors import OntorefError
-from ontoref.state import companions, events, ledger, sessions
+from ontoref.state import companions, events, ledger, sessions, sources
 from ontoref.state.database import Database
 from ontoref.state.errors import NoSuchSession
 from ontoref.state.identify import INDEX
@@ -101,6 +101,7 @@ def content(state: State, session: Session) -> bytes:
 def source(state: State, session: Session) -> Source:
     """What a reader reads instead of the file."""
     path = _path_of(state, session)
+    path = sources.name_of(path) if path else None
     return Source(
         name=(path or f"{session.native_id}.jsonl").replace(os.sep, "/"),
         lines=lines(state, session),

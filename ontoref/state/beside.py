@@ -8,9 +8,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from ontoref.state import companions, ledger, sessions
+from ontoref.state import companions, ledger, sessions, sources
 from ontoref.state.faults import step
 from ontoref.state.identify import Identified, agent_of
+from ontoref.state.sources import Status
 from ontoref.state.store import State
 from ontoref.transcript.native import parse
 from ontoref.transcript.source import TranscriptError, lines_of
@@ -27,7 +28,7 @@ _SETTINGS = ("../../../exec-approvals.json", "../../../openclaw.json")
 def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime: str = "") -> bool:
     """Keep the files of a session that are new or changed. Whether there were any."""
     control, database = state.writable(), state.writable_agent(agent_id)
-    folder = os.path.dirname(path)
+    folder = os.path.dirname(sources.name_of(path))
     fresh: list[tuple[ledger.Row, str, str, bytes]] = []
     for file, kind in _files(path):
         try:
@@ -77,7 +78,7 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
     return bool(fresh)
 
 
-def keep_routes(state: State, path: str, status: os.stat_result) -> int:
+def keep_routes(state: State, path: str, status: Status) -> int:
     """Keep an index of session keys: keys merge, the newer entry wins. How many it names.
 
     Errors: TranscriptError for an index that is no JSON object; what is stored stays.
@@ -103,7 +104,7 @@ def keep_routes(state: State, path: str, status: os.stat_result) -> int:
     return len(routes)
 
 
-def keep_trajectory(state: State, path: str, status: os.stat_result, who: Identified) -> int | None:
+def keep_trajectory(state: State, path: str, status: Status, who: Identified) -> int | None:
     """Keep a run's trace with its session. How many lines; None if that session is not archived."""
     database = state.agent(who.agent_id)
     stored = sessions.stored(database, who.session_id) if database else None
@@ -134,7 +135,7 @@ def _note(
     agent_id: str,
     session_id: str | None,
     content: bytes,
-    status: os.stat_result,
+    status: Status,
     count: int,
 ) -> None:
     row = ledger.Row(
@@ -145,8 +146,8 @@ def _note(
         agent_id=agent_id,
         session_id=session_id,
         sha256=hashlib.sha256(content).hexdigest(),
-        size_bytes=status.st_size,
-        mtime_ns=status.st_mtime_ns,
+        size_bytes=status.size_bytes,
+        mtime_ns=status.mtime_ns,
         offset_bytes=len(content),
         record_count=count,
         run_id=None,
@@ -205,7 +206,7 @@ def _permission(value: Any) -> dict[str, str]:
     return {key: value[key] for key in ("security", "ask") if isinstance(value.get(key), str)}
 
 
-def _routes(entries: dict[str, Any], status: os.stat_result) -> Iterator[companions.Route]:
+def _routes(entries: dict[str, Any], status: Status) -> Iterator[companions.Route]:
     for key, entry in entries.items():
         if not key or not isinstance(entry, dict) or not isinstance(entry.get("sessionId"), str):
             continue
@@ -218,5 +219,5 @@ def _routes(entries: dict[str, Any], status: os.stat_result) -> Iterator[compani
             session_id=f"openclaw:{entry['sessionId']}",
             spawned_by=spawned_by if isinstance(spawned_by, str) else None,
             entry=json.dumps(entry, ensure_ascii=True).encode("ascii"),
-            updated_at=updated if type(updated) is int else status.st_mtime_ns // 1_000_000,
+            updated_at=updated if type(updated) is int else status.mtime_ns // 1_000_000,
         )

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from ontoref.state import events, leases, sessions
+from ontoref.state import events, leases, sessions, sources
 from ontoref.state.database import Database
 from ontoref.state.facts import Facts
 from ontoref.state.faults import step
-from ontoref.transcript.source import lines_of
 
 __all__ = ["EMPTY_SHA256", "Filler", "begins_with", "digest_of"]
 
@@ -75,10 +74,11 @@ class Filler:
             and remembered[:3] == (base.content_sha256, base.size_bytes, _file_of(path))
             and base.ends_with_newline
             and not path.endswith(".zst")
+            and remembered[2] != (0, 0)
             and os.path.getsize(path) >= base.size_bytes
         ):
             return _Place(remembered[3].copy(), _tail(path, base.size_bytes), None)
-        lines, hasher, seen = iter(lines_of(path)), hashlib.sha256(), 0
+        lines, hasher, seen = iter(sources.lines(path)), hashlib.sha256(), 0
         carry = None
         while seen < base.size_bytes:
             line = next(lines, None)
@@ -188,7 +188,7 @@ class Filler:
 def begins_with(path: str, size: int, sha256: str) -> bool:
     """Whether the first bytes of a source have this digest."""
     hasher = hashlib.sha256()
-    for line in lines_of(path):
+    for line in sources.lines(path):
         if size <= 0:
             break
         hasher.update(line[:size])
@@ -199,13 +199,17 @@ def begins_with(path: str, size: int, sha256: str) -> bool:
 def digest_of(path: str) -> str:
     """The digest of a source's whole content."""
     hasher = hashlib.sha256()
-    for line in lines_of(path):
+    for line in sources.lines(path):
         hasher.update(line)
     return hasher.hexdigest()
 
 
 def _file_of(path: str) -> tuple[int, int]:
-    status = os.stat(path)
+    """What tells a file from another one under its name; nothing does for a session in a database."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return 0, 0
     return status.st_dev, status.st_ino
 
 

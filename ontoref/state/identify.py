@@ -10,16 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from ontoref.state import sources
 from ontoref.state.errors import BadAgentId
 from ontoref.state.layout import agent_id_of
 from ontoref.transcript.reader import detect, head_of, read_source
 from ontoref.transcript.report import SessionInfo
-from ontoref.transcript.source import Folder, Source, lines_of
+from ontoref.transcript.source import Folder, Source
 
 __all__ = ["Candidate", "Identified", "agent_of", "candidates", "identify", "real_path"]
 
 _HEAD_LINES = 40
-_TRANSCRIPT = re.compile(r".+\.jsonl(\.zst|\..+)?")
+_TRANSCRIPT = re.compile(r".+\.jsonl(\.zst|\.reset\..+|\.deleted\..+)?")
+_STORE = re.compile(r"opencode.*\.db|openclaw-agent\.sqlite")
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", "tool-results", "__pycache__"})
 # Beside transcripts and no transcript: kept with the session they belong to, or of no session.
 _NO_TRANSCRIPT = frozenset({"journal.jsonl", "history.jsonl", "session_index.jsonl"})
@@ -55,11 +57,13 @@ def identify(path: str, runtime: str | None = None) -> Identified:
 
     Errors: TranscriptError for what no reader knows, OSError, MissingExtra.
     """
-    name = runtime or detect(head_of(path), path)
+    place = sources.in_store(path)
+    name = runtime or (place[0] if place else detect(head_of(path), path))
     source = Source(
-        name=path.replace(os.sep, "/"),
-        lines=list(islice(lines_of(path), _HEAD_LINES)),
-        side=Folder(os.path.dirname(path) or "."),
+        name=sources.name_of(path).replace(os.sep, "/"),
+        # A document of one value may stand on one line or on ten thousand.
+        lines=list(islice(sources.lines(path), None if path.endswith(".json") else _HEAD_LINES)),
+        side=Folder(os.path.dirname(sources.name_of(path)) or "."),
         open=True,
     )
     transcript = read_source(source, name)
@@ -91,6 +95,10 @@ def candidates(path: str) -> Iterator[Candidate]:
     """
     path = real_path(path)
     if not os.path.isdir(path):
+        inside = sources.stored_sessions(path)
+        if inside:
+            yield from (Candidate(place, "transcript") for place in inside)
+            return
         yield _candidate(path)
         folder = path.removesuffix(".jsonl")
         if folder != path and os.path.isdir(folder):
@@ -100,7 +108,13 @@ def candidates(path: str) -> Iterator[Candidate]:
     for folder, folders, files in os.walk(path, onerror=_refuse):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in sorted(files):
-            if name in _NO_TRANSCRIPT or not (name == INDEX or _TRANSCRIPT.fullmatch(name)):
+            if _STORE.fullmatch(name):
+                yield from candidates(os.path.join(folder, name))
+                continue
+            # A checkpoint is a copy of a session that stands beside it.
+            if name in _NO_TRANSCRIPT or ".checkpoint." in name:
+                continue
+            if name != INDEX and not _TRANSCRIPT.fullmatch(name):
                 continue
             found = _candidate(os.path.join(folder, name))
             if found.kind == "transcript":

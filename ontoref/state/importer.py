@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ontoref.identifiers import new_ulid
-from ontoref.state import leases, ledger, sessions
+from ontoref.state import leases, ledger, sessions, sources
 from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
 from ontoref.state.database import Database
 from ontoref.state.errors import LeaseHeld, LeaseLost
@@ -23,6 +23,7 @@ from ontoref.state.facts import Facts
 from ontoref.state.faults import step
 from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
 from ontoref.state.identify import Candidate, Identified, candidates, identify
+from ontoref.state.sources import Status
 from ontoref.state.store import State
 from ontoref.transcript.source import TranscriptError
 
@@ -125,12 +126,12 @@ class Importer:
 
     def _one(self, candidate: Candidate, wait: bool) -> Outcome:
         path, table = candidate.path, _SESSION_TABLES[candidate.kind]
-        status = os.stat(path)
+        status = sources.status(path)
         known = ledger.get(self.state.writable(), path, table)
         if known and known.status == "deleted" and not self.again:
             return Outcome(path, "deleted", known.session_id)
         unchanged = known is not None and known.status == "completed" and not self.again
-        if unchanged and known and (known.size_bytes, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
+        if unchanged and known and (known.size_bytes, known.mtime_ns) == (status.size_bytes, status.mtime_ns):
             if candidate.kind == "transcript" and known.session_id and not self._excluded(path, None):
                 self._keep_files(path, known.agent_id, known.session_id)
             return Outcome(path, "unchanged", known.session_id, known.record_count)
@@ -146,7 +147,7 @@ class Importer:
                 return self._trajectory(path, status, identified)
             return self._transcript(path, status, identified, lease)
 
-    def _transcript(self, path: str, status: os.stat_result, who: Identified, lease: leases.Lease) -> Outcome:
+    def _transcript(self, path: str, status: Status, who: Identified, lease: leases.Lease) -> Outcome:
         database = self.state.writable_agent(who.agent_id)
         row, fate = self._claim(path, status, who)
         if fate == "deleted":
@@ -156,7 +157,13 @@ class Importer:
         facts = Facts()
         before = sessions.stored(database, session_id)
         filled = self._fill(database, session_id, who, path, facts, lease)
-        if filled == "rewritten":
+        if filled == "rewritten" and sources.in_store(path):
+            # Rows of a living database change in place; what it holds now is the session.
+            with database.transaction():
+                sessions.delete(database, session_id)
+                facts, fate = Facts(), "grown"
+                self._fill(database, session_id, who, path, facts, lease)
+        elif filled == "rewritten":
             # The source is another text now. What it was stays; what it is comes beside it.
             row = self._put(row, session_id=self._free_id(who, path), offset_bytes=0, record_count=0)
             session_id = row.session_id or ""
@@ -173,8 +180,8 @@ class Importer:
             row,
             status="completed",
             sha256=now.content_sha256,
-            size_bytes=status.st_size,
-            mtime_ns=status.st_mtime_ns,
+            size_bytes=status.size_bytes,
+            mtime_ns=status.mtime_ns,
             offset_bytes=now.size_bytes,
             record_count=now.line_count,
         )
@@ -200,7 +207,7 @@ class Importer:
             sessions.add(database, session_id, native_id, who.runtime, "jsonl", EMPTY_SHA256)
         return self.filler.fill(database, session_id, path, facts, lease, self.on_bytes)
 
-    def _claim(self, path: str, status: os.stat_result, who: Identified) -> tuple[ledger.Row, str]:
+    def _claim(self, path: str, status: Status, who: Identified) -> tuple[ledger.Row, str]:
         """The source's row, with the session id that is its own from now on.
 
         Files are looked at before the transaction, which begins anew if others changed what was seen.
@@ -233,8 +240,8 @@ class Importer:
                     agent_id=who.agent_id,
                     session_id=free_id,
                     sha256=None,
-                    size_bytes=status.st_size,
-                    mtime_ns=status.st_mtime_ns,
+                    size_bytes=status.size_bytes,
+                    mtime_ns=status.mtime_ns,
                     offset_bytes=0,
                     record_count=0,
                     run_id=None,
@@ -249,7 +256,7 @@ class Importer:
 
     def _is_moved(self, other: ledger.Row, path: str) -> bool:
         """Whether a source is the one that another path held: that is gone, and ours begins with its text."""
-        if os.path.exists(other.source_path):
+        if sources.exists(other.source_path):
             return False
         if other.status == "deleted":
             return bool(other.sha256) and begins_with(path, other.offset_bytes, other.sha256 or "")
@@ -270,11 +277,11 @@ class Importer:
                 return session_id
             version += 1
 
-    def _describe(self, who: Identified, session_id: str, facts: Facts, status: os.stat_result, *, first: bool) -> None:
+    def _describe(self, who: Identified, session_id: str, facts: Facts, status: Status, *, first: bool) -> None:
         info = who.info
         ended = facts.ended_ms()
         if ended is None and first:
-            ended = int(info.ended * 1000) if info.ended else status.st_mtime_ns // 1_000_000
+            ended = int(info.ended * 1000) if info.ended else status.mtime_ns // 1_000_000
         database = self.state.writable_agent(who.agent_id)
         with database.transaction():
             sessions.describe(
@@ -295,13 +302,13 @@ class Importer:
         if keep_files(self.state, path, agent_id, session_id, runtime):
             self._begun()
 
-    def _trajectory(self, path: str, status: os.stat_result, who: Identified) -> Outcome:
+    def _trajectory(self, path: str, status: Status, who: Identified) -> Outcome:
         lines = keep_trajectory(self.state, path, status, who)
         if lines is None:
             return Outcome(path, "unknown", note="a trace of a session that is not archived")
         return Outcome(path, "imported", who.session_id, lines)
 
-    def _routes(self, path: str, status: os.stat_result) -> Outcome:
+    def _routes(self, path: str, status: Status) -> Outcome:
         return Outcome(path, "imported", lines=keep_routes(self.state, path, status))
 
     def _excluded(self, path: str, project: str | None) -> bool:

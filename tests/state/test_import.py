@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -371,3 +372,58 @@ def test_one_source_at_a_time_can_be_imported(layout: Layout, tmp_path: Path) ->
     source.write_bytes(claude())
     with State(layout, read_only=False) as state:
         assert Importer(state).one(Candidate(str(source), "transcript")).status == "imported"
+
+
+def opencode(path: Path, texts: list[str]) -> Path:
+    """A database of OpenCode with one session."""
+    path.unlink(missing_ok=True)
+    with sqlite3.connect(path) as database:
+        database.executescript(
+            "create table session(id text, parent_id text, directory text, title text, time_created, time_updated);"
+            "create table message(id text, session_id text, time_created integer, time_updated integer, data text);"
+            "create table part(id text, message_id text, session_id text, time_created, time_updated, data text);"
+        )
+        when = 1770000000000
+        database.execute(
+            "insert into session values ('ses_1', null, '/p', 't', ?, ?)", (when, when + len(texts) + len(texts[0]))
+        )
+        for number, text in enumerate(texts):
+            data = json.dumps({"role": "user"})
+            database.execute("insert into message values (?, 'ses_1', ?, ?, ?)", (f"m{number}", when, when, data))
+            data = json.dumps({"type": "text", "text": text})
+            row = (f"p{number}", f"m{number}", when, when, data)
+            database.execute("insert into part values (?, ?, 'ses_1', ?, ?, ?)", row)
+    database.close()
+    return path
+
+
+def test_a_session_in_anothers_database_follows_what_its_owner_makes_of_it(layout: Layout, tmp_path: Path) -> None:
+    store = opencode(tmp_path / "opencode.db", ["hello"])
+    before = store.read_bytes()
+    (outcome,) = load(layout, store)
+    assert (outcome.status, outcome.session_id) == ("imported", "opencode:ses_1")
+    assert store.read_bytes() == before
+    assert [outcome.status for outcome in load(layout, tmp_path)] == ["unchanged"]
+    assert b"hello" in exported(layout, "ses_1")
+    opencode(store, ["hello", "more"])
+    assert [outcome.status for outcome in load(layout, store)] == ["grown"]
+    opencode(store, ["changed in place"])
+    load(layout, store)
+    assert b"hello" not in exported(layout, "ses_1")
+    assert b"changed in place" in exported(layout, "ses_1")
+    store.unlink()
+    with State(layout, read_only=True) as state:
+        assert [session.session_id for session in archive.listing(state)] == ["opencode:ses_1"]
+
+
+def test_a_packed_transcript_is_the_session_that_the_plain_file_was(layout: Layout, tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    folder = project(tmp_path / "home")
+    plain, packed = folder / f"{SESSION}.jsonl", folder / f"{SESSION}.jsonl.zst"
+    plain.write_bytes(claude(count=4))
+    load(layout, plain)
+    plain.unlink()
+    packed.write_bytes(zstandard.ZstdCompressor().compress(claude()))
+    (outcome,) = load(layout, folder)
+    assert (outcome.status, outcome.session_id) == ("moved", ID)
+    assert exported(layout, ID) == claude()

@@ -84,7 +84,7 @@ def _paths(sources: list[str], all_: bool, runtime: str | None, exclude: list[st
     from ontoref.errors import UsageError
 
     for source in sources:
-        if os.path.exists(source):
+        if os.path.exists(source) or os.path.isfile(source.rpartition("#")[0]):
             yield source
         elif os.sep in source or "/" in source or source.endswith(".jsonl"):
             raise UsageError("there is no such file or folder", location=source)

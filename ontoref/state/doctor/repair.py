@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from ontoref.errors import OntorefError
 from ontoref.identifiers import new_ulid
-from ontoref.state import leases, ledger, registry, sessions, upkeep
+from ontoref.state import leases, ledger, registry, sessions, sources, upkeep
 from ontoref.state.backup.create import create
 from ontoref.state.database import make_private_dirs, open_reader
 from ontoref.state.doctor.examine import leftovers, strays
@@ -107,10 +107,10 @@ def _imports(state: State, finding: Finding, run_id: str) -> list[str]:
         if row.source_path not in finding.items:
             continue
         kind = _KINDS.get(row.target_table)
-        if kind is not None and os.path.exists(row.source_path):
+        if kind is not None and sources.exists(row.source_path):
             outcome = importer.one(Candidate(row.source_path, kind))
             found.append(f"{outcome.status} {outcome.session_id or row.source_path}")
-        if not os.path.exists(row.source_path):
+        if not sources.exists(row.source_path):
             _settle(state, row)
             found.append(f"kept what there is of {row.session_id}, whose source is gone")
         step("doctor:import")
