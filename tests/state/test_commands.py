@@ -27,6 +27,9 @@ def test_a_session_outlives_its_source(ontoref: Run, tmp_path: Path) -> None:
         ("transcript", "show", SESSION, "--format", "json"),
         ("transcript", "show", SESSION),
         ("transcript", "trace", SESSION, "--format", "json"),
+        ("transcript", "stats", SESSION, "--format", "json"),
+        ("transcript", "events", SESSION, "--format", "jsonl"),
+        ("transcript", "draft", SESSION),
     ]
     before = [ontoref(*command) for command in reading]
     assert [done.returncode for done in before] == [0] * len(reading)
