@@ -38,7 +38,7 @@ class Server:
         with open(self.data / "postgresql.conf", "a", encoding="ascii") as file:
             file.write(
                 f"listen_addresses = ''\nunix_socket_directories = '{folder}'\nfsync = off\n"
-                "synchronous_commit = off\nfull_page_writes = off\nmax_connections = 30\n"
+                "full_page_writes = off\nmax_connections = 30\n"
             )
 
     @property
