@@ -123,12 +123,16 @@ def seal(
 
 def signed_form(record: Mapping[str, Any]) -> bytes:
     """The bytes that a witness's signature is over. Errors: NotCanonical; ValueError for a pointer to nowhere."""
-    form = copy.deepcopy(dict(record))
-    witness = form["witness"]
-    del witness["signature"]
-    for entry in witness.get("prose", ()):
-        entry.pop("salt", None)
-        _put(form, entry["at"], entry["digest"])
+    form = dict(record)
+    witness = {name: value for name, value in form["witness"].items() if name != "signature"}
+    form["witness"] = witness
+    if "prose" in witness:
+        entries = witness["prose"]
+        witness["prose"] = [{name: value for name, value in entry.items() if name != "salt"} for entry in entries]
+        # Only what changes is copied: a deep copy would cost more than hashing and signing together.
+        own: set[str] = set()
+        for entry in entries:
+            _put(form, entry["at"], entry["digest"], own)
     return canonical(form)
 
 
@@ -228,14 +232,23 @@ def _digest(salt: bytes, text: str) -> str:
     return f"sha256:{hashlib.sha256(salt + text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def _put(form: dict[str, Any], pointer: str, value: str) -> None:
-    *way, last = pointer.split("/")[1:]
-    target: Any = form
-    for step in way:
-        try:
-            target = target[int(step)] if isinstance(target, list) else target[step]
-        except (KeyError, IndexError, ValueError):
-            raise ValueError(f"{pointer} points to nothing") from None
-    if not isinstance(target, dict):
+def _put(form: dict[str, Any], pointer: str, value: str, own: set[str]) -> None:
+    """Set what a pointer to prose names, in copies; own are the arrays and items that are copies already."""
+    steps = pointer.split("/")[1:]
+    if len(steps) == 1:
+        form[steps[0]] = value
+        return
+    if len(steps) != 3 or not _is_index(steps[1]):
         raise ValueError(f"{pointer} points to nothing")
-    target[last] = value
+    array, index, field = steps[0], int(steps[1]), steps[2]
+    items = form.get(array)
+    if not isinstance(items, list) or index >= len(items) or not isinstance(items[index], dict):
+        raise ValueError(f"{pointer} points to nothing")
+    if array not in own:
+        own.add(array)
+        items = form[array] = list(items)
+    place = f"{array}/{index}"
+    if place not in own:
+        own.add(place)
+        items[index] = dict(items[index])
+    items[index][field] = value
