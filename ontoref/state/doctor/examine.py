@@ -174,7 +174,7 @@ def _files(state: State) -> Iterator[Finding]:
             "permissions",
             Severity.warning,
             root,
-            f"other users may read {len(loose)} files or folders",
+            f"other users may read {len(loose)} of our files and folders",
             "ontoref doctor --fix closes them",
             fixable=True,
             items=tuple(loose),
