@@ -84,7 +84,8 @@ def _lock(descriptor: int, deadline: float, target: str, timeout_s: float) -> No
                 hint="wait for it, or end it; --lock-timeout SECONDS waits longer",
             )
         time.sleep(pause)
-        pause = min(pause * 2, 0.05)
+        # Short enough that a crowd keeps the disk busy rather than itself.
+        pause = min(pause * 2, 0.01)
 
 
 if sys.platform == "win32":

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ontoref.interaction.finding import Finding, nearest
-from ontoref.interaction.json_text import Layout, Place, examine
 from ontoref.vocabulary import Vocabulary
 from ontoref.vocabulary.engine import Engine, Problem, compile_schema, resolve
+
+if TYPE_CHECKING:
+    from ontoref.interaction.json_text import Layout, Place
 
 __all__ = ["Checker", "has_duplicate_keys", "holds_a_key_twice", "readable_path"]
 
@@ -109,6 +111,8 @@ class Checker:
         if (shift or len(text) < len(line)) and self.accepts(text.encode()) is not None:
             # A whole log written on Windows has this on every line and nothing else.
             return
+        from ontoref.interaction.json_text import Layout, Place, examine
+
         layout = examine(text)
         if shift:
             layout = Layout(layout.flaw, {p: Place(k and k + 1, v + 1) for p, (k, v) in layout.places.items()}, [])
@@ -183,6 +187,8 @@ def has_duplicate_keys(line: bytes) -> bool:
         return True
     except (ValueError, RecursionError):
         # Another parser took the line; let the scanner have the last word.
+        from ontoref.interaction.json_text import examine
+
         return bool(examine(line.decode("utf-8", "replace")).duplicates)
     return False
 
@@ -218,8 +224,8 @@ def _placed(finding: Finding, path: str, number: int, places: Mapping[str, Place
     column = 0
     if places:
         pointer = finding.pointer.rpartition("/")[0] if finding.rule == "required" else finding.pointer
-        place = places.get(pointer, Place(0, 1))
-        column = place.key if finding.rule == "unknown-field" else place.value
+        key, value = places.get(pointer, (0, 1))
+        column = key if finding.rule == "unknown-field" else value
     if finding.rule == "required":
         # The pointer of what is missing leads nowhere; that of the object is where to put it.
         finding = finding._replace(pointer=finding.pointer.rpartition("/")[0])

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from ontoref.interaction.finding import Finding
-from ontoref.interaction.json_text import Layout, examine
+
+if TYPE_CHECKING:
+    from ontoref.interaction.json_text import Layout
 
 __all__ = ["Given", "Source", "parse"]
 
@@ -33,6 +35,8 @@ class Source:
 
     @cached_property
     def layout(self) -> Layout:
+        from ontoref.interaction.json_text import examine
+
         return examine(self.text)
 
     @cached_property
@@ -46,6 +50,8 @@ class Source:
     @cached_property
     def items(self) -> dict[str, Layout]:
         """The layout of each item of an array, by its index as text."""
+        from ontoref.interaction.json_text import Layout
+
         found: dict[str, Layout] = {}
         for pointer, place in self.layout.places.items():
             _, _, index_and_rest = pointer.partition("/")

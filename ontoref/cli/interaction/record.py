@@ -1,6 +1,6 @@
 """`ontoref interaction record`."""
 
-from __future__ import annotations
+# No `annotations` from the future: typer would compile each option's text anew at every start.
 
 import os
 import sys
@@ -172,9 +172,9 @@ def record(
 
 
 def _store(
-    items: list[Item],
+    items: list["Item"],
     folder: str,
-    project: Project,
+    project: "Project",
     talk: Any,
     lock_timeout: float,
     rejects: str | None,

@@ -62,7 +62,11 @@ def plan(root: str, now: str, *, agents_file: str = "AGENTS.md", block: bool = T
     attributes = put(
         _text(root, ".gitattributes"), _ATTRIBUTES_BEGIN, _ATTRIBUTES_END, _ATTRIBUTES, path=".gitattributes"
     )
-    changes.append(planned(root, ".gitattributes", attributes.encode(), "the log keeps LF on every system, and both sides of a merge"))
+    changes.append(
+        planned(
+            root, ".gitattributes", attributes.encode(), "the log keeps LF on every system, and both sides of a merge"
+        )
+    )
     changes += plan_migrations(root, migrations(), now)
     if block:
         text = put(_text(root, agents_file), AGENTS_BEGIN, AGENTS_END, AGENTS_TEXT, path=agents_file)
