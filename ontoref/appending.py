@@ -75,17 +75,13 @@ def same_file(descriptor: int, target: str) -> bool:
 
 
 def _lock(descriptor: int, deadline: float, target: str, timeout_s: float) -> None:
-    pause = 0.001
-    while not _try_lock(descriptor):
-        if time.monotonic() >= deadline:
-            raise AppendError(
-                f"another process has held the lock for {timeout_s:g} s",
-                location=target,
-                hint="wait for it, or end it; --lock-timeout SECONDS waits longer",
-            )
-        time.sleep(pause)
-        # Short enough that a crowd keeps the disk busy rather than itself.
-        pause = min(pause * 2, 0.01)
+    """Hold the lock. Errors: AppendError once the time is over, OSError where files cannot be locked."""
+    if not _try_lock(descriptor) and not _wait_for_lock(descriptor, deadline):
+        raise AppendError(
+            f"another process has held the lock for {timeout_s:g} s",
+            location=target,
+            hint="wait for it, or end it; --lock-timeout SECONDS waits longer",
+        )
 
 
 if sys.platform == "win32":
@@ -105,6 +101,13 @@ if sys.platform == "win32":
             os.lseek(descriptor, position, os.SEEK_SET)
         return True
 
+    def _wait_for_lock(descriptor: int, deadline: float) -> bool:
+        while time.monotonic() < deadline:
+            time.sleep(0.005)
+            if _try_lock(descriptor):
+                return True
+        return False
+
     def pread(descriptor: int, count: int, offset: int) -> bytes:
         os.lseek(descriptor, offset, os.SEEK_SET)
         return os.read(descriptor, count)
@@ -114,6 +117,31 @@ if sys.platform == "win32":
 
 else:
     pread = os.pread
+
+    def _wait_for_lock(descriptor: int, deadline: float) -> bool:
+        """Wait in the kernel's own queue. Who only looked again and again would starve beside a busy writer."""
+        import fcntl
+        import threading
+
+        failed: list[OSError] = []
+        over = threading.Event()
+        # The lock belongs to what both descriptors share. If we give up, it goes with the last of the two.
+        own = os.dup(descriptor)
+
+        def wait() -> None:
+            try:
+                fcntl.flock(own, fcntl.LOCK_EX)
+            except OSError as error:
+                failed.append(error)
+            finally:
+                os.close(own)
+                over.set()
+
+        threading.Thread(target=wait, daemon=True).start()
+        held = over.wait(max(0.0, deadline - time.monotonic()))
+        if failed:
+            raise failed[0]
+        return held
 
     def _try_lock(descriptor: int) -> bool:
         import fcntl

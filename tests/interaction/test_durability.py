@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ontoref.interaction.log import append
 from tests.conftest import App
 from tests.interaction.crowd import PATH, check, crowd, kill_rounds, start
 
@@ -35,6 +36,22 @@ def test_a_crowd_loses_nothing(tmp_path: Path, many_files: bool) -> None:
 def test_writers_without_a_lock_do_no_harm(tmp_path: Path) -> None:
     told = crowd(tmp_path, 6, 40, many_files=False, unlocked=2)
     assert check(tmp_path, told) == (8 * 40, 8 * 40, 0)
+
+
+def test_nobody_starves_beside_busy_writers(tmp_path: Path) -> None:
+    """Two writers that never pause; a third one gets its turn each time within its timeout."""
+    busy = [start("locked", tmp_path, PATH, 1_000_000, f"b{n}") for n in range(2)]
+    try:
+        for process in busy:
+            assert process.stdout is not None
+            process.stdout.readline()
+        for number in range(20):
+            append(str(tmp_path), PATH, [b'{"id":"patient-%d"}' % number], lock_timeout_s=10)
+    finally:
+        for process in busy:
+            process.kill()
+            process.communicate()
+    assert check(tmp_path, [f"patient-{number} 0 {PATH}" for number in range(20)]).told == 20
 
 
 def test_readers_beside_writers_see_whole_records(app: App, tmp_path: Path) -> None:

@@ -312,3 +312,16 @@ def test_a_writer_whose_file_was_taken_back_while_it_waited_loses_nothing(tmp_pa
     thread.join(10)
     assert len(done) == 1
     assert (tmp_path / "2026/11/s.jsonl").read_bytes() == b'{"second":1}\n'
+
+
+def test_who_gave_up_waiting_keeps_no_lock(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"")
+    with path.open("rb") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        for _ in range(3):
+            with pytest.raises(LogError, match="lock"):
+                append(str(tmp_path), "s.jsonl", [b"{}"], lock_timeout_s=0.05)
+    for _ in range(3):
+        append(str(tmp_path), "s.jsonl", [b"{}"], lock_timeout_s=5)
+    assert path.read_bytes() == b"{}\n" * 3
