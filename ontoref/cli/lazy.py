@@ -42,6 +42,17 @@ class LazyGroup(TyperGroup):
         found = [CompletionItem(n, help=e.help) for n, e in self.entries.items() if n.startswith(incomplete)]
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.entries:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.entries, 1, 0.6)
+            meant = f" Did you mean {near[0]}?" if near else ""
+            ctx.fail(f"No such command '{args[0]}'.{meant}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, entry.help) for name, entry in self.entries.items()]
         if rows:

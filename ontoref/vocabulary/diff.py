@@ -23,7 +23,13 @@ class Change(NamedTuple):
 
 def diff(old: Vocabulary, new: Vocabulary) -> list[Change]:
     """Every difference that a record can feel, and changed descriptions; words first, then fields."""
-    return [*_enums(old.enums, new.enums), *_shapes(old.documents, new.documents)]
+    return [*_enums(_felt(old), _felt(new)), *_shapes(old.documents, new.documents)]
+
+
+def _felt(vocabulary: Vocabulary) -> dict[str, Enum]:
+    """Enums that a record can reach; the words of transcripts are none of them."""
+    names = {(document, name) for document, name in reachable(vocabulary.documents)}
+    return {name: enum for name, enum in vocabulary.enums.items() if (enum.document, name) in names}
 
 
 def _enums(old: Mapping[str, Enum], new: Mapping[str, Enum]) -> Iterator[Change]:

@@ -56,7 +56,10 @@ def run_query(
         one, several = called or (row.singular, row.name)
         records = f"{found.records:,} record{'' if found.records == 1 else 's'}"
         sys.stdout.flush()
-        note(f"{cut}{found.found:,} {one if found.found == 1 else several} in {records} ({took_ms:.0f} ms)")
+        counted = f"{cut}{found.found:,} {one if found.found == 1 else several} in {records}"
+        if row.name == several == "records":
+            counted = f"{cut}{found.found:,} of {records}"
+        note(f"{counted} ({took_ms:.0f} ms)")
     return tell_skipped(found.skipped)
 
 
