@@ -58,7 +58,7 @@ def run_query(
         sys.stdout.flush()
         counted = f"{cut}{found.found:,} {one if found.found == 1 else several} in {records}"
         if row.name == several == "records":
-            counted = f"{cut}{found.found:,} of {records}"
+            counted = f"{options.limit if cut else found.found:,} of {records}"
         note(f"{counted} ({took_ms:.0f} ms)")
     return tell_skipped(found.skipped)
 
