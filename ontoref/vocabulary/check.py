@@ -6,41 +6,43 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ontoref.vocabulary.bundle import reachable, split
+from ontoref.vocabulary.bundle import reachable, references, split
+from ontoref.vocabulary.keywords import ADMITTING, LISTS, SINGLE, pointer_step, shape_breaches, subshapes
 from ontoref.vocabulary.model import RECORD, ROOT_DOCUMENT, members_of
+from ontoref.vocabulary.pattern import foreign, is_anchored, may_take_for_ever, takes
 from ontoref.vocabulary.yaml_file import YamlFile
 
 __all__ = ["FORMATS", "RULES", "Breach", "check"]
 
 # Formats that every engine we know means alike.
 FORMATS = frozenset({"date-time"})
-PROSE_AT = frozenset({(RECORD, "summary"), ("Decision", "rationale"), ("Event", "note")})
+PROSE_AT = {RECORD: "summary", "Decision": "rationale", "Event": "note"}
 _FROM_CODER = {"actor": "ActorKind", "kind": "Kind", "domain": "Domain", "category": "Category"}
-_NOTES = frozenset({"x-prose", "x-open", "x-closed", "x-role", "x-replaced-by"})
-_JUDGING = frozenset(
-    {"minLength", "maxLength", "pattern", "format", "enum", "const", "not", "contentMediaType", "contentEncoding"}
-)
+# All that may be said of prose.
+_OF_PROSE = frozenset({"type", "x-prose", "title", "description", "deprecated", "default", "examples", "$comment"})
+_LIMITS = frozenset({"enum", "const", "pattern", "$ref", "anyOf", "oneOf", "allOf"})
 _SENTENCE = "Two words, and a stop."
-# What means something else, or nothing, in another engine.
-_FOREIGN = re.compile(r"\\[dDwWsSbBAzZpPkgGR0-9]|\(\?(?!:)")
 _TAG = re.compile(r"[A-Z][A-Za-z0-9]*\Z")
 
 RULES = {
+    "schema": "A file is JSON Schema 2020-12, with the keywords that ontoref follows.",
     "open-string": "Every text of a record is a word, a known format, a pattern or marked prose.",
     "prose-pattern": "No pattern takes a sentence, except that of a Label.",
     "prose-place": "Prose stands only at summary, Decision.rationale and Event.note.",
-    "prose-judged": "Prose is text and nothing more: no length, no pattern.",
-    "open-object": "Every object of a record is closed, so that a misspelt field shows.",
+    "prose-judged": "Prose is text and nothing more: whatever it says, the verdict is the same.",
+    "open-object": "Every object of a record names its fields, so that a misspelt one shows.",
+    "required": "What is required is a field.",
     "witness-required": "The witness is never required.",
     "foreign-word": "actor, kind, domain and category come from coder.yaml.",
     "parallel-enum": "No enum has the members of one in coder.yaml.",
+    "redeclared": "A name is defined in one file.",
     "pattern-form": "A pattern is anchored at both ends and means the same in every engine.",
-    "pattern-cost": "A pattern takes linear time: nothing repeated repeats within itself.",
+    "pattern-cost": "A pattern takes no longer than its text is long: no loop takes one text in two ways.",
     "format": "A format is one that every engine knows.",
-    "member": "Members are different, described, and in coder.yaml written LikeThis.",
-    "undescribed": "Every enum, shape and field says what it is.",
-    "replaced-by": "x-replaced-by names a member of the same enum.",
-    "note": "An annotation is one that ontoref knows.",
+    "member": "Members are different, and in coder.yaml written LikeThis.",
+    "undescribed": "Every enum, member, shape and field says what it is.",
+    "replaced-by": "x-replaced-by names another member of the same enum.",
+    "note": "An annotation is one that ontoref knows, where it knows it.",
 }
 
 
@@ -65,9 +67,18 @@ def check(parsed: Mapping[str, YamlFile]) -> list[Breach]:
     Shape: parsed are files whose references are known to resolve.
     """
     documents = {name: file.value for name, file in parsed.items()}
-    found = [*_shapes(parsed, documents), *_words(parsed, documents), *_notes(parsed)]
+    found = [
+        Breach("schema" if rule is None else rule, name, _line(file, pointer), message, hint)
+        for name, file in parsed.items()
+        for rule, pointer, message, hint in shape_breaches(file.value)
+    ]
+    # What is no schema cannot be asked whether it keeps the other rules.
+    if not any(breach.rule == "schema" for breach in found):
+        found += [*_record(parsed, documents), *_texts(parsed), *_words(parsed, documents)]
     order = {name: number for number, name in enumerate(parsed)}
-    return sorted(dict.fromkeys(found), key=lambda breach: (order[breach.document], breach.line, breach.rule))
+    return sorted(
+        dict.fromkeys(found), key=lambda breach: (order[breach.document], breach.line, breach.rule, breach.message)
+    )
 
 
 def _line(file: YamlFile, pointer: str) -> int:
@@ -76,239 +87,241 @@ def _line(file: YamlFile, pointer: str) -> int:
     return file.lines.get(pointer, 1)
 
 
-def _shapes(parsed: Mapping[str, YamlFile], documents: Mapping[str, Any]) -> Iterator[Breach]:
+def _record(parsed: Mapping[str, YamlFile], documents: Mapping[str, Any]) -> Iterator[Breach]:
     """What is said of records: everything that InteractionRecord reaches."""
+    holding = _holding_prose(documents)
     for document, name in reachable(documents):
         file, shape = parsed[document], documents[document]["$defs"][name]
-        pointer = f"/$defs/{name}"
         if not shape.get("description"):
-            yield Breach("undescribed", document, _line(file, pointer), f"{name} has no description")
+            yield Breach("undescribed", document, _line(file, f"/$defs/{name}"), f"{name} has no description")
+        visitor = _Visitor(file, document, name, holding)
         if not members_of(shape):
-            yield from _values(file, document, name, shape, pointer, None)
-    record = documents[ROOT_DOCUMENT]["$defs"].get(RECORD, {})
-    file = parsed[ROOT_DOCUMENT]
-    at = f"/$defs/{RECORD}"
+            yield from visitor.admitted(shape, f"/$defs/{name}", None)
+        yield from visitor.around_prose(shape)
+    record = documents[ROOT_DOCUMENT]["$defs"][RECORD]
+    file, at = parsed[ROOT_DOCUMENT], f"/$defs/{RECORD}"
     if "witness" in record.get("required", ()):
         line = _line(file, f"{at}/required")
         yield Breach("witness-required", ROOT_DOCUMENT, line, "witness is required", "take it out of required")
+    fields = record.get("properties", {})
     for field, enum in _FROM_CODER.items():
-        reference = record.get("properties", {}).get(field, {}).get("$ref", "")
+        shape = fields.get(field)
+        reference = shape.get("$ref", "") if isinstance(shape, dict) else ""
         if split(ROOT_DOCUMENT, reference) != ("coder.yaml", enum):
             line = _line(file, f"{at}/properties/{field}")
             hint = f"$ref: coder.yaml#/$defs/{enum}"
             yield Breach("foreign-word", ROOT_DOCUMENT, line, f"{field} is not a reference to {enum}", hint)
 
 
-def _values(file: YamlFile, document: str, name: str, shape: Any, pointer: str, field: str | None) -> Iterator[Breach]:
-    """Breaches of one shape and of all below it. Shape: field is the property that is being looked at."""
-    if not isinstance(shape, dict):
-        return
-    line = _line(file, pointer)
-    place = f"{name}.{field}" if field else name
-    if shape.get("x-prose"):
-        if (name, field) not in PROSE_AT:
-            yield Breach(
-                "prose-place", document, line, f"{place} is marked as prose", "make it an enum or a list of words"
-            )
-        judged = sorted(_JUDGING & shape.keys())
-        if judged:
-            yield Breach("prose-judged", document, line, f"{place} is prose and has {', '.join(judged)}", "take it out")
-        return
-    if "format" in shape and shape["format"] not in FORMATS:
-        hint = f"known: {', '.join(sorted(FORMATS))}; a pattern says the rest"
-        yield Breach("format", document, line, f"{place} has the format {shape['format']!r}", hint)
-    if isinstance(shape.get("pattern"), str):
-        yield from _pattern(document, _line(file, f"{pointer}/pattern"), name, place, shape["pattern"])
-    kinds = shape.get("type")
-    if "string" in (kinds if isinstance(kinds, list) else [kinds]) and not (
-        {"enum", "const", "pattern"} & shape.keys() or shape.get("format") in FORMATS or members_of(shape)
-    ):
-        hint = "give it an enum, a pattern or a format; prose has its three places"
-        yield Breach("open-string", document, line, f"{place} takes any text", hint)
-    if not ({"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & shape.keys()) and field is not None:
-        yield Breach("open-string", document, line, f"{place} takes any value", "give it a type")
-    if kinds == "object" and shape.get("additionalProperties") is not False:
-        hint = "additionalProperties: false"
-        yield Breach("open-object", document, line, f"{place} takes fields that it does not name", hint)
-    if kinds == "array" and "items" not in shape:
-        yield Breach("open-string", document, line, f"{place} takes any items", "say what its items are")
-    for key, inner in shape.get("properties", {}).items() if isinstance(shape.get("properties"), dict) else ():
-        below = f"{pointer}/properties/{key.replace('~', '~0').replace('/', '~1')}"
-        if isinstance(inner, dict) and not inner.get("description"):
-            yield Breach("undescribed", document, _line(file, below), f"{name}.{key} has no description")
-        yield from _values(file, document, name, inner, below, key)
-    for key in ("items", "additionalProperties", "contains", "propertyNames"):
-        yield from _values(file, document, name, shape.get(key), f"{pointer}/{key}", field)
-    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        for index, inner in enumerate(shape.get(key) or () if isinstance(shape.get(key), list) else ()):
-            yield from _values(file, document, name, inner, f"{pointer}/{key}/{index}", field)
+def _holding_prose(documents: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    """Definitions in whose values prose can stand, at any depth."""
+    uses = {
+        pair: {split(pair[0], r) for r in references(documents[pair[0]]["$defs"][pair[1]])}
+        for pair in reachable(documents)
+    }
+    holding = {pair for pair in uses if pair[1] in PROSE_AT}
+    while more := {pair for pair, used in uses.items() if pair not in holding and used & holding}:
+        holding |= more
+    return frozenset(holding)
 
 
-def _pattern(document: str, line: int, name: str, place: str, pattern: str) -> Iterator[Breach]:
-    foreign = _FOREIGN.search(pattern)
+class _Visitor:
+    """Looks at one definition and says what breaks a rule."""
+
+    def __init__(self, file: YamlFile, document: str, name: str, holding: frozenset[tuple[str, str]]) -> None:
+        self._file = file
+        self._document = document
+        self._name = name
+        self._holding = holding
+
+    def _breach(self, rule: str, pointer: str, message: str, hint: str = "") -> Breach:
+        return Breach(rule, self._document, _line(self._file, pointer), message, hint)
+
+    def admitted(
+        self, shape: Any, pointer: str, field: str | None, given: frozenset[str] = frozenset()
+    ) -> Iterator[Breach]:
+        """Breaches of a shape and of all that says which values may stand there.
+
+        Shape: field is the property that is looked at, given are the types that a shape around this one allows.
+        """
+        place = f"{self._name}.{field}" if field else self._name
+        if shape is True:
+            yield self._breach("open-string", pointer, f"{place} takes any value", "say what may stand there")
+        if not isinstance(shape, dict):
+            return
+        if shape.get("x-prose"):
+            yield from self._prose(shape, pointer, field, place)
+            return
+        kinds = _types(shape) or given
+        if "string" in kinds and not (_LIMITS & shape.keys() or shape.get("format") in FORMATS):
+            hint = "give it an enum, a pattern or a format; prose has its three places"
+            yield self._breach("open-string", pointer, f"{place} takes any text", hint)
+        if not (kinds or {"enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & shape.keys()):
+            yield self._breach("open-string", pointer, f"{place} takes any value", "give it a type")
+        pattern = shape.get("pattern")
+        if self._name != "Label" and isinstance(pattern, str) and _is_sound(pattern) and takes(pattern, _SENTENCE):
+            hint = "a filter needs words; a name in one line is a Label"
+            message = f"the pattern of {place} takes {_SENTENCE!r}"
+            yield self._breach("prose-pattern", f"{pointer}/pattern", message, hint)
+        if "object" in kinds:
+            yield from self._object(shape, pointer, place)
+        if "array" in kinds and "items" not in shape and not ({"$ref", *LISTS} & shape.keys()):
+            yield self._breach("open-string", pointer, f"{place} takes any items", "say what its items are")
+        for key, inner in shape.get("properties", {}).items():
+            below = f"{pointer}/properties/{pointer_step(key)}"
+            if not (isinstance(inner, dict) and inner.get("description")):
+                yield self._breach("undescribed", below, f"{self._name}.{key} has no description")
+            yield from self.admitted(inner, below, key)
+        for key in SINGLE & ADMITTING & shape.keys():
+            yield from self.admitted(shape[key], f"{pointer}/{key}", field)
+        for key in LISTS & ADMITTING & shape.keys():
+            for index, inner in enumerate(shape[key]):
+                around = kinds if key != "prefixItems" else frozenset[str]()
+                yield from self.admitted(inner, f"{pointer}/{key}/{index}", field, around)
+
+    def _object(self, shape: Any, pointer: str, place: str) -> Iterator[Breach]:
+        if shape.get("additionalProperties") is not False:
+            hint = "additionalProperties: false"
+            yield self._breach("open-object", pointer, f"{place} takes fields that it does not name", hint)
+        if shape.get("patternProperties"):
+            message = f"{place} takes fields that it does not name"
+            yield self._breach("open-object", f"{pointer}/patternProperties", message, "name them under properties")
+        for needed in shape.get("required", ()):
+            if needed not in shape.get("properties", {}):
+                message = f"{place} requires {needed}, which is none of its fields: no record could be valid"
+                yield self._breach("required", f"{pointer}/required", message)
+
+    def _prose(self, shape: Any, pointer: str, field: str | None, place: str) -> Iterator[Breach]:
+        if PROSE_AT.get(self._name) != field or pointer.count("/") != 4:
+            hint = "make it an enum or a list of words"
+            yield self._breach("prose-place", pointer, f"{place} is marked as prose", hint)
+        judging = sorted(shape.keys() - _OF_PROSE)
+        if judging:
+            message = f"{place} is prose and has {', '.join(judging)}"
+            yield self._breach("prose-judged", pointer, message, "take it out")
+        if shape.get("type") != "string":
+            yield self._breach("prose-judged", pointer, f"{place} is prose and no text", "type: string")
+
+    def around_prose(self, shape: Any) -> Iterator[Breach]:
+        """What judges prose without standing at its field: conditions, and whole values that are compared."""
+        at = f"/$defs/{self._name}"
+        for pointer, inner in subshapes(shape, at):
+            if not isinstance(inner, dict):
+                continue
+            if pointer != at:
+                for field in sorted(set(PROSE_AT.values()) & inner.get("properties", {}).keys()):
+                    below = f"{pointer}/properties/{field}"
+                    yield self._breach("prose-judged", below, f"a condition looks at {field}, which is prose")
+            if inner.get("uniqueItems") and any(
+                split(self._document, reference) in self._holding for reference in references(inner)
+            ):
+                hint = "two items may differ in their prose alone"
+                yield self._breach("prose-judged", f"{pointer}/uniqueItems", "uniqueItems compares prose", hint)
+            values = [inner["const"]] if "const" in inner else inner.get("enum", ())
+            if any(isinstance(value, dict | list) for value in values):
+                key = "const" if "const" in inner else "enum"
+                message = "a whole object or list is compared"
+                yield self._breach("prose-judged", f"{pointer}/{key}", message, "name words, numbers, true or false")
+
+
+def _types(shape: Mapping[str, Any]) -> frozenset[str]:
+    kinds = shape.get("type", ())
+    return frozenset([kinds] if isinstance(kinds, str) else kinds)
+
+
+def _texts(parsed: Mapping[str, YamlFile]) -> Iterator[Breach]:
+    """Patterns and formats, wherever they stand."""
+    for document, file in parsed.items():
+        for name, definition in file.value.get("$defs", {}).items():
+            for pointer, shape in subshapes(definition, f"/$defs/{pointer_step(name)}"):
+                if not isinstance(shape, dict):
+                    continue
+                if "format" in shape and shape["format"] not in FORMATS:
+                    hint = f"known: {', '.join(sorted(FORMATS))}; a pattern says the rest"
+                    line = _line(file, f"{pointer}/format")
+                    yield Breach("format", document, line, f"{name} uses the format {shape['format']!r}", hint)
+                patterns = [("pattern", shape["pattern"])] if "pattern" in shape else []
+                patterns += [("patternProperties", key) for key in shape.get("patternProperties", ())]
+                for key, pattern in patterns:
+                    for rule, message, hint in _of_pattern(pattern):
+                        line = _line(file, f"{pointer}/{key}")
+                        yield Breach(rule, document, line, f"a pattern of {name} {message}", hint)
+
+
+def _of_pattern(pattern: str) -> Iterator[tuple[str, str, str]]:
+    """Rule, message and hint of what is wrong with a pattern; the first thing alone."""
+    part = foreign(pattern)
+    if part is not None:
+        hint = "write the characters out, [0-9] or [^,]; no look-around, no back-references, ^ and $ at the ends"
+        yield "pattern-form", f"has {part!r}, which engines read differently", hint
+        return
     try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        yield Breach("pattern-form", document, line, f"the pattern of {place} is none: {error}")
+        re.compile(pattern)
+        _engine_takes(pattern)
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
+        yield "pattern-form", f"is none: {str(error).splitlines()[0]}", ""
         return
-    if foreign is not None:
-        hint = "write the characters out: [0-9]; no look-around, no back-references"
-        yield Breach("pattern-form", document, line, f"the pattern of {place} has {foreign.group()}", hint)
-        return
-    if not (pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith("\\$")) or _has_loose_end(
-        pattern
-    ):
-        yield Breach("pattern-form", document, line, f"the pattern of {place} is not anchored", f"^(?:{pattern})$")
-        return
-    if _repeats_within(pattern):
-        hint = "let no repeated part contain another repetition that can match the same text"
-        yield Breach("pattern-cost", document, line, f"the pattern of {place} may take for ever", hint)
-        return
-    if name != "Label" and compiled.search(_SENTENCE):
-        hint = "a filter needs words; a name in one line is a Label"
-        yield Breach("prose-pattern", document, line, f"the pattern of {place} takes {_SENTENCE!r}", hint)
+    if not is_anchored(pattern):
+        inner = pattern.removeprefix("^").removesuffix("$")
+        yield "pattern-form", "is not anchored at both ends", f"^(?:{inner})$"
+    elif may_take_for_ever(pattern):
+        hint = "no repeated part may take the same text in two ways: not (a+)+, but a+"
+        yield "pattern-cost", "may take for ever", hint
 
 
-def _has_loose_end(pattern: str) -> bool:
-    """Whether an alternative at the top level lacks an anchor: `^a|b$`."""
-    depth, escaped, in_class = 0, False, False
-    for character in pattern:
-        if escaped:
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif in_class:
-            in_class = character != "]"
-        elif character == "[":
-            in_class = True
-        elif character == "(":
-            depth += 1
-        elif character == ")":
-            depth -= 1
-        elif character == "|" and depth == 0:
-            return True
-    return False
+def _engine_takes(pattern: str) -> None:
+    """Errors: ValueError if the engine that judges records refuses the pattern."""
+    from ontoref.vocabulary.engine import compile_schema
+
+    compile_schema({"pattern": pattern})
 
 
-def _repeats_within(pattern: str) -> bool:
-    """Whether an unbounded repetition is nested so that a text can be divided in many ways: `(a+)+`, `(a|a)*`.
-
-    A repeated group passes if each round must hold a character that its inner repetitions cannot take.
-    """
-    # The parser of the standard library is private but has not moved since 3.11; a second one would be worse.
-    import re._parser as parser  # type: ignore[import-not-found]
-
-    def walk(items: Any) -> bool:
-        for op, argument in items:
-            name = str(op)
-            if name in ("MAX_REPEAT", "MIN_REPEAT"):
-                _, most, inner = argument
-                if most > 64 and _ambiguous(list(inner)):
-                    return True
-                if walk(inner):
-                    return True
-            elif name == "SUBPATTERN":
-                if walk(argument[3]):
-                    return True
-            elif name == "BRANCH" and any(walk(branch) for branch in argument[1]):
-                return True
-        return False
-
-    return walk(parser.parse(pattern))
-
-
-def _ambiguous(items: list[Any]) -> bool:
-    """Whether one round of a repetition can be split into several."""
-    while len(items) == 1 and str(items[0][0]) == "SUBPATTERN":
-        items = list(items[0][1][3])
-    unbounded = [i for i, (op, arg) in enumerate(items) if str(op) in ("MAX_REPEAT", "MIN_REPEAT") and arg[1] > 64]
-    if not unbounded:
-        return any(str(op) == "BRANCH" and _overlapping(arg[1]) for op, arg in items)
-    fixed = [_characters([item]) for i, item in enumerate(items) if i not in unbounded and not _optional(item)]
-    loose = [_characters([items[i]]) for i in unbounded]
-    # A separator that no inner repetition can match makes each round begin at one place only.
-    return not any(sign and all(not (sign & other) for other in loose) for sign in fixed)
-
-
-def _optional(item: Any) -> bool:
-    return str(item[0]) in ("MAX_REPEAT", "MIN_REPEAT") and item[1][0] == 0
-
-
-def _overlapping(branches: Any) -> bool:
-    firsts = [_characters(list(branch)[:1]) for branch in branches]
-    return any(a & b for i, a in enumerate(firsts) for b in firsts[i + 1 :])
-
-
-def _characters(items: Any) -> frozenset[int]:
-    """Characters (of the first 256) that any of the items can match."""
-    found: set[int] = set()
-    for op, argument in items:
-        name = str(op)
-        if name == "LITERAL":
-            found.add(min(argument, 255))
-        elif name == "NOT_LITERAL":
-            found |= set(range(256)) - {argument}
-        elif name == "ANY":
-            found |= set(range(256))
-        elif name == "IN":
-            negated = bool(argument) and str(argument[0][0]) == "NEGATE"
-            held: set[int] = set()
-            for kind, value in argument[1:] if negated else argument:
-                if str(kind) == "LITERAL":
-                    held.add(min(value, 255))
-                elif str(kind) == "RANGE":
-                    held |= set(range(min(value[0], 255), min(value[1], 255) + 1))
-            found |= set(range(256)) - held if negated else held
-        elif name in ("MAX_REPEAT", "MIN_REPEAT"):
-            found |= _characters(argument[2])
-        elif name == "SUBPATTERN":
-            found |= _characters(argument[3])
-        elif name == "BRANCH":
-            for branch in argument[1]:
-                found |= _characters(branch)
-    return frozenset(found)
+def _is_sound(pattern: str) -> bool:
+    return next(_of_pattern(pattern), None) is None
 
 
 def _words(parsed: Mapping[str, YamlFile], documents: Mapping[str, Any]) -> Iterator[Breach]:
-    """What is said of enums, in every file."""
+    """What is said of enums and names, in every file."""
     coder = {
         frozenset(member.name for member in members): name
         for name, shape in documents["coder.yaml"].get("$defs", {}).items()
         if (members := members_of(shape))
     }
+    defined: dict[str, str] = {}
     for document, content in documents.items():
         file = parsed[document]
-        for name, shape in content.get("$defs", {}).items():
-            members = members_of(shape)
-            if not members:
-                continue
-            pointer = f"/$defs/{name}"
-            line = _line(file, pointer)
-            twin = coder.get(frozenset(member.name for member in members))
-            if document != "coder.yaml" and twin is not None:
-                hint = f"$ref: coder.yaml#/$defs/{twin}"
-                yield Breach("parallel-enum", document, line, f"{name} has the members of {twin}", hint)
-            seen: set[str] = set()
-            for index, member in enumerate(members):
-                at = _line(file, f"{pointer}/oneOf/{index}")
-                if member.name in seen:
-                    yield Breach("member", document, at, f"{name}.{member.name} stands twice", "remove one of the two")
-                seen.add(member.name)
-                if document == "coder.yaml" and not _TAG.match(member.name):
-                    yield Breach("member", document, at, f"{name}.{member.name} is not written LikeThis")
-                if not member.description and "oneOf" in shape:
-                    yield Breach("undescribed", document, at, f"{name}.{member.name} has no description")
-                instead = member.notes.get("replaced-by")
-                if instead is not None and instead not in {m.name for m in members}:
-                    message = f"{name}.{member.name} is replaced by {instead!r}, which is no member"
-                    yield Breach("replaced-by", document, at, message)
+        for name, definition in content.get("$defs", {}).items():
+            at = f"/$defs/{pointer_step(name)}"
+            first = defined.setdefault(name, document)
+            if first != document:
+                message = f"{name} is defined in {first} too"
+                yield Breach("redeclared", document, _line(file, at), message, f"$ref: {first}#/$defs/{name}")
+            for pointer, shape in subshapes(definition, at, conditions=False):
+                members = members_of(shape)
+                twin = coder.get(frozenset(member.name for member in members))
+                if document != "coder.yaml" and members and twin is not None:
+                    hint = f"$ref: coder.yaml#/$defs/{twin}"
+                    message = f"{name} has the members of {twin}"
+                    yield Breach("parallel-enum", document, _line(file, pointer), message, hint)
+                for rule, below, message, hint in _of_members(document, name, shape):
+                    yield Breach(rule, document, _line(file, pointer + below), message, hint)
 
 
-def _notes(parsed: Mapping[str, YamlFile]) -> Iterator[Breach]:
-    for document, file in parsed.items():
-        for pointer, line in file.lines.items():
-            key = pointer.rpartition("/")[2]
-            parent = pointer.rpartition("/")[0].rpartition("/")[2]
-            if key.startswith("x-") and key not in _NOTES and parent != "properties":
-                hint = f"known: {', '.join(sorted(_NOTES))}"
-                yield Breach("note", document, line, f"{key} is no annotation that ontoref knows", hint)
+def _of_members(document: str, name: str, shape: Any) -> Iterator[tuple[str, str, str, str]]:
+    """Rule, pointer from the enum, message and hint for each thing that is wrong with its members."""
+    members = members_of(shape)
+    key = "oneOf" if members and "oneOf" in shape else "enum"
+    names = [member.name for member in members]
+    for index, member in enumerate(members):
+        at = f"/{key}/{index}"
+        called = f"{name}.{member.name}"
+        if member.name in names[:index]:
+            yield "member", at, f"{called} stands twice", "remove one of the two"
+        if document == "coder.yaml" and not _TAG.match(member.name):
+            yield "member", at, f"{called} is not written LikeThis", ""
+        if not member.description:
+            hint = "" if key == "oneOf" else "write it as oneOf: [{const: …, description: …}]"
+            yield "undescribed", at, f"{called} has no description", hint
+        instead = member.notes.get("replaced-by")
+        if isinstance(instead, str) and (instead not in names or instead == member.name):
+            yield "replaced-by", at, f"{called} is replaced by {instead!r}, which is no other member", ""

@@ -28,13 +28,27 @@ def compile_files(folder: str, files: dict[str, bytes]) -> dict[str, Any]:
     for name in used:
         digest.update(b"%d:%s%d:" % (len(name), name.encode(), len(files[name])))
         digest.update(files[name])
+    schema, strict = bundle(documents), bundle(documents, strict=True)
+    _prove(folder, schema, strict)
     return {
         "digest": f"sha256:{digest.hexdigest()}",
         "documents": documents,
         "lines": {name: file.lines for name, file in parsed.items()},
-        "schema": bundle(documents),
-        "strict": bundle(documents, strict=True),
+        "schema": schema,
+        "strict": strict,
     }
+
+
+def _prove(folder: str, *schemas: dict[str, Any]) -> None:
+    """Compile once what every later start compiles unseen. Errors: VocabularyError if the engine will not."""
+    from ontoref.vocabulary.engine import compile_schema
+
+    for schema in schemas:
+        try:
+            compile_schema(schema)
+        except ValueError as error:
+            problem = f"the files make no schema: {str(error).splitlines()[0]}"
+            raise VocabularyError(os.path.join(folder, ROOT_DOCUMENT), 1, problem) from None
 
 
 def _refuse_breaches(folder: str, parsed: dict[str, YamlFile]) -> None:

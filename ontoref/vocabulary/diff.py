@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ontoref.vocabulary.bundle import reachable
-from ontoref.vocabulary.model import Enum, Vocabulary, members_of
+from ontoref.vocabulary.bundle import reachable, references, split
+from ontoref.vocabulary.model import Enum, Vocabulary, items_of, members_of
 
 __all__ = ["Change", "diff"]
 
@@ -23,30 +23,46 @@ class Change(NamedTuple):
 
 def diff(old: Vocabulary, new: Vocabulary) -> list[Change]:
     """Every difference that a record can feel, and changed descriptions; words first, then fields."""
-    return [*_enums(_felt(old), _felt(new)), *_shapes(old.documents, new.documents)]
+    return [*_enums(old, new), *_shapes(old.documents, new.documents)]
+
+
+def _enums(old: Vocabulary, new: Vocabulary) -> Iterator[Change]:
+    before, after = _felt(old), _felt(new)
+    closed = _closed(old.documents)
+    for name in [*before, *(name for name in after if name not in before)]:
+        if "." in name and not (name in before and name in after):
+            # It stands at a field, and comes or goes with it.
+            continue
+        if name not in after:
+            yield Change("-", name, "enum removed", name in closed)
+        elif name not in before:
+            yield Change("+", name, f"enum added: {' '.join(after[name])}", False)
+        else:
+            yield from _members(name, before[name], after[name], closed=name in closed)
 
 
 def _felt(vocabulary: Vocabulary) -> dict[str, Enum]:
     """Enums that a record can reach; the words of transcripts are none of them."""
-    names = {(document, name) for document, name in reachable(vocabulary.documents)}
-    return {name: enum for name, enum in vocabulary.enums.items() if (enum.document, name) in names}
+    reached = set(reachable(vocabulary.documents))
+    return {n: enum for n, enum in vocabulary.enums.items() if (enum.document, n.partition(".")[0]) in reached}
 
 
-def _enums(old: Mapping[str, Enum], new: Mapping[str, Enum]) -> Iterator[Change]:
-    for name in [*old, *(name for name in new if name not in old)]:
-        if name not in new:
-            yield Change("-", name, "enum removed", True)
-        elif name not in old:
-            yield Change("+", name, f"enum added: {' '.join(new[name])}", False)
-        else:
-            yield from _members(name, old[name], new[name])
+def _closed(documents: Mapping[str, Any]) -> frozenset[str]:
+    """Enums that a record has to keep to: a member of an open word may go, it then only warns."""
+    found: set[str] = set()
+    for document, name in reachable(documents):
+        shape = documents[document]["$defs"][name]
+        if not shape.get("x-open"):
+            found |= {split(document, reference)[1] for reference in references(shape)}
+            found |= {f"{name}.{field}" for field in shape.get("properties", {})}
+    return frozenset(found)
 
 
-def _members(name: str, old: Enum, new: Enum) -> Iterator[Change]:
+def _members(name: str, old: Enum, new: Enum, *, closed: bool) -> Iterator[Change]:
     before, after = ({member.name: member for member in enum.members} for enum in (old, new))
     for word in [*before, *(word for word in after if word not in before)]:
         if word not in after:
-            yield Change("-", f"{name}.{word}", "member removed", True)
+            yield Change("-", f"{name}.{word}", "member removed", closed)
         elif word not in before:
             yield Change("+", f"{name}.{word}", "member added", False)
         else:
@@ -94,17 +110,40 @@ def _fields(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterat
             yield from _keywords(place, before[field], after[field])
 
 
-def _keywords(place: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    apart = {"properties", "required"}
+# Keywords that ask for nothing.
+_WORDS = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
+_UPPER = frozenset({"maxLength", "maxItems", "maxProperties", "maxContains", "maximum", "exclusiveMaximum"})
+_LOWER = frozenset({"minLength", "minItems", "minProperties", "minContains", "minimum", "exclusiveMinimum"})
+
+
+def _keywords(place: str, old: Any, new: Any) -> Iterator[Change]:
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        if old != new:
+            yield Change("~", place, "changed", True)
+        return
     for key in [*old, *(key for key in new if key not in old)]:
-        if key in apart or old.get(key) == new.get(key):
+        was, now = old.get(key), new.get(key)
+        if key in ("properties", "required") or was == now or _are_enums(key, old, new):
             continue
-        if key == "description":
-            yield Change("~", place, "description changed", False)
-        elif key == "deprecated":
-            yield Change("~", place, "deprecated" if new.get(key) else "in use again", False)
-        elif key not in new and key not in ("additionalProperties",):
-            # A keyword less asks less, an annotation nothing at all.
-            yield Change("~", place, f"{key} removed", key in ("$ref", "type") and not key.startswith("x-"))
+        if key == "deprecated":
+            yield Change("~", place, "deprecated" if now else "in use again", False)
+        elif key not in new:
+            # A keyword less asks less; without minContains one is needed.
+            yield Change("~", place, f"{key} removed", key == "minContains")
         else:
-            yield Change("~", place, f"{key} changed" if key in old else f"{key} added", not key.startswith("x-"))
+            breaks = not (key.startswith("x-") or key in _WORDS or _is_wider(key, was, now))
+            yield Change("~", place, f"{key} changed" if key in old else f"{key} added", breaks)
+
+
+def _are_enums(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether a keyword holds members on both sides, which are compared one by one elsewhere."""
+    if key == "items":
+        return bool(members_of(items_of(old)) and members_of(items_of(new)))
+    return key in ("enum", "oneOf") and bool(members_of(old) and members_of(new))
+
+
+def _is_wider(key: str, was: Any, now: Any) -> bool:
+    """Whether a limit moved outward."""
+    if was is None:
+        return False
+    return (key in _UPPER and now > was) or (key in _LOWER and now < was) or (key == "uniqueItems" and not now)

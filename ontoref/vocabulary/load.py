@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Collection
 from typing import Any
 
 from ontoref import places, resources
 from ontoref.vocabulary.model import ROOT_DOCUMENT, Vocabulary, VocabularyError
 
-__all__ = ["compiled_name", "load", "load_table", "read_files", "schemas_folder"]
+__all__ = [
+    "compiled_name",
+    "load",
+    "load_files",
+    "load_folder",
+    "load_table",
+    "read_files",
+    "require",
+    "schemas_folder",
+]
 
 REQUIRED = ("coder.yaml", "core.yaml", ROOT_DOCUMENT)
 # Part of every cache key: a compiled form is read only by the code that would write the same.
-_FORM = b"ontoref-compiled-2"
+_FORM = b"ontoref-compiled-3"
 
 
 def schemas_folder(given: str | None = None, project: str | None = None) -> str:
@@ -43,9 +53,13 @@ def load(given: str | None = None, project: str | None = None) -> Vocabulary:
 
 def load_folder(folder: str) -> Vocabulary:
     """The vocabulary of one folder. Errors: as `load`."""
-    files = read_files(folder)
+    return load_files(folder, read_files(folder))
+
+
+def load_files(folder: str, files: dict[str, bytes]) -> Vocabulary:
+    """The vocabulary of files that were read elsewhere; folder is what errors call their place."""
     compiled = _cached(files)
-    if compiled is None:
+    if not isinstance(compiled, dict) or "strict" not in compiled:
         from ontoref.vocabulary.compile import compile_files
 
         compiled = compile_files(folder, files)
@@ -62,7 +76,7 @@ def load_table(name: str, given: str | None = None, project: str | None = None) 
     path = own if os.path.isfile(own) else os.path.join(resources.folder("schemas"), "tables", f"{name}.yaml")
     files = {os.path.basename(path): _read(path)}
     compiled = _cached(files)
-    if compiled is None:
+    if not isinstance(compiled, dict) or "table" not in compiled:
         from ontoref.vocabulary.yaml_file import parse
 
         compiled = {"table": parse(f"{name}.yaml", path, files[f"{name}.yaml"]).value}
@@ -82,6 +96,12 @@ def read_files(folder: str) -> dict[str, bytes]:
         names = sorted(n for n in os.listdir(folder) if n.endswith(".yaml") and not n.startswith("."))
     except OSError as error:
         raise VocabularyError(folder, None, f"the folder cannot be read: {error.strerror}") from None
+    require(folder, names)
+    return {name: _read(os.path.join(folder, name)) for name in names}
+
+
+def require(folder: str, names: Collection[str]) -> None:
+    """Errors: VocabularyError if a file without which there is no vocabulary is not among the names."""
     for name in REQUIRED:
         if name not in names:
             raise VocabularyError(
@@ -90,7 +110,6 @@ def read_files(folder: str) -> dict[str, bytes]:
                 "the vocabulary file is missing",
                 hint="restore it from version control, or copy ours: ontoref init",
             )
-    return {name: _read(os.path.join(folder, name)) for name in names}
 
 
 def compiled_name(files: dict[str, bytes]) -> str:

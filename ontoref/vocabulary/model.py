@@ -118,14 +118,17 @@ class Vocabulary:
 
     @cached_property
     def enums(self) -> dict[str, Enum]:
-        """Every enum by name, in the order of the files."""
+        """Every enum by name, in the order of the files; one that stands at a field is named `Noun.field`."""
         found: dict[str, Enum] = {}
         for document, content in self.documents.items():
             for name, shape in content.get("$defs", {}).items():
-                members = members_of(shape)
-                if members:
-                    line = self.lines[document].get(f"/$defs/{name}", 1)
-                    found.setdefault(name, Enum(name, document, line, shape.get("description", ""), members))
+                inline = {f"{name}.{key}": inner for key, inner in shape.get("properties", {}).items()}
+                for called, part in {name: shape, **inline}.items():
+                    members = members_of(part) or members_of(items_of(part))
+                    if members:
+                        pointer = f"/$defs/{called.replace('.', '/properties/', 1)}"
+                        line = self.lines[document].get(pointer, 1)
+                        found.setdefault(called, Enum(called, document, line, part.get("description", ""), members))
         return found
 
     def enum(self, name: str) -> Enum:
@@ -156,18 +159,21 @@ class Vocabulary:
         shape = self.documents[document]["$defs"][name]
         required = frozenset(shape.get("required", ()))
         for key, field_shape in shape.get("properties", {}).items():
-            facet, inner = self._facet(document, f"{prefix}{key}", field_shape, key in required)
+            facet, inner = self._facet(document, f"{prefix}{key}", field_shape, key in required, f"{name}.{key}")
             yield facet.path, facet
             if inner and not facet.many and inner not in seen:
                 yield from self._facets(inner, f"{facet.path}.", seen | {name})
 
-    def _facet(self, document: str, path: str, shape: Any, required: bool) -> tuple[Facet, str | None]:
+    def _facet(self, document: str, path: str, shape: Any, required: bool, called: str) -> tuple[Facet, str | None]:
+        if not isinstance(shape, Mapping):
+            shape = {}
         description = shape.get("description", "")
         many = shape.get("type") == "array"
-        target = shape.get("items", {}) if many else shape
+        target = items_of(shape) if many else shape
         label = open_ = False
         via: str | None = None
-        enum = noun = None
+        enum = called if members_of(target) else None
+        noun = None
         prose = bool(shape.get("x-prose"))
         while "$ref" in target:
             document, name, target = self.resolve(document, target["$ref"])
@@ -181,9 +187,16 @@ class Vocabulary:
                 target = next((branch for branch in target["anyOf"] if "$ref" in branch), {})
         if target.get("type") == "object" and via is not None:
             noun = via
-        kind = target.get("type", "integer" if isinstance(target.get("const"), int) else "string")
+        kinds = target.get("type", "integer" if isinstance(target.get("const"), int) else "string")
+        kind = kinds if isinstance(kinds, str) else next((k for k in kinds if k != "null"), "null")
         facet = Facet(path, description, kind, required, enum, many, open_, label, prose, noun, target.get("format"))
         return facet, noun
+
+
+def items_of(shape: Any) -> Mapping[str, Any]:
+    """The shape of an array's items; {} if nothing is said of them."""
+    items = shape.get("items") if isinstance(shape, Mapping) else None
+    return items if isinstance(items, Mapping) else {}
 
 
 def members_of(shape: Any) -> tuple[Member, ...]:

@@ -10,8 +10,12 @@ from ontoref.cli.output import Format, emit
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A folder, `package` (ours) or `project`.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="A folder, `package` (ours) or `project`.")],
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="A folder, `package` (ours), `project`, or a revision: `main:`.")
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="A folder, `package` (ours), `project`, or a revision: `main:`.")
+    ],
     form: Annotated[Format, typer.Option("--format", help="How to print the changes.")] = Format.table,
 ) -> int:
     """Say what changed between two vocabularies, and which change may make old records invalid.
@@ -19,14 +23,14 @@ def diff(
     \b
     Example:
       ontoref vocabulary diff package project
+      ontoref vocabulary diff origin/main: project
     """
     from ontoref.cli.output import note
-    from ontoref.cli.vocabulary.shared import folder_of
+    from ontoref.cli.vocabulary.shared import named
     from ontoref.text import printable
     from ontoref.vocabulary.diff import diff as changes_between
-    from ontoref.vocabulary.load import load_folder
 
-    changes = changes_between(load_folder(folder_of(old)), load_folder(folder_of(new)))
+    changes = changes_between(named(old), named(new))
     if form is not Format.table:
         rows = [
             {"sign": c.sign, "name": c.name, "change": c.what, "invalidates_old_records": c.breaks} for c in changes
