@@ -6,7 +6,7 @@ import re
 
 from ontoref.lesson.errors import LessonValidationError
 
-__all__ = ["TABLE", "ddl", "identifier", "qualified"]
+__all__ = ["SEARCH_INDEX", "TABLE", "ddl", "identifier", "qualified", "search_index_ddl"]
 
 TABLE = "learning_records"
 # Bounded and without upper case, so that quoting never changes which object is meant.
@@ -32,20 +32,38 @@ _COLUMNS = """
   search_title {text} NOT NULL,
   search_text {text} NOT NULL,
   record {text} NOT NULL,
-  PRIMARY KEY (record_type, id)
+  {key}
 """
 # Text sorts by code point everywhere, whatever the database's locale.
 _TYPES = {
-    "sqlite": {"text": "TEXT", "number": "INTEGER"},
-    "postgres": {"text": 'TEXT COLLATE "C"', "number": "BIGINT"},
+    "sqlite": {
+        "text": "TEXT",
+        "number": "INTEGER",
+        # A number of its own, which VACUUM keeps: the search index refers to it.
+        "key": "row_number INTEGER PRIMARY KEY,\n  UNIQUE (record_type, id)",
+    },
+    "postgres": {"text": 'TEXT COLLATE "C"', "number": "BIGINT", "key": "PRIMARY KEY (record_type, id)"},
 }
 _INDEXES = (
     ("latest", "record_type, updated_at DESC, id, valid_from, invalid_at, agent_id", ""),
+    ("scoped", "agent_id, workspace, updated_at DESC, id, valid_from, invalid_at", "record_type = 'lesson'"),
     ("waiting", "record_type, status, created_at, id", "record_type IN ('proposal', 'candidate')"),
     ("trail", "seq", "record_type = 'audit'"),
 )
-# A search reads this narrow copy from end to end, not the records. PostgreSQL limits what an index row may hold.
-_SEARCH = ("search", "search_text, search_title, updated_at, id", "record_type = 'lesson'")
+# An index over every three characters that follow one another, kept by triggers; it holds no text of its own.
+SEARCH_INDEX = "learning_search"
+_SEARCH_INDEX = f"""
+CREATE VIRTUAL TABLE {SEARCH_INDEX} USING fts5(
+  search_text, content='{TABLE}', content_rowid='row_number', tokenize='trigram case_sensitive 1', detail='none'
+)
+"""
+_FORGET = f"INSERT INTO {SEARCH_INDEX} ({SEARCH_INDEX}, rowid, search_text) VALUES ('delete', old.row_number, old.search_text);"
+_LEARN = f"INSERT INTO {SEARCH_INDEX} (rowid, search_text) VALUES (new.row_number, new.search_text);"
+_TRIGGERS = (
+    ("added", "INSERT", "new", _LEARN),
+    ("removed", "DELETE", "old", _FORGET),
+    ("changed", "UPDATE OF search_text", "new", f"{_FORGET} {_LEARN}"),
+)
 
 
 def identifier(name: str) -> str:
@@ -70,7 +88,17 @@ def ddl(dialect: str, schema: str | None = None) -> list[str]:
     columns = _COLUMNS.format(**_TYPES[dialect])
     ending = ") STRICT" if dialect == "sqlite" else ")"
     statements.append(f"CREATE TABLE IF NOT EXISTS {qualified(schema)} (" + columns + ending)
-    for name, parts, where in (*_INDEXES, _SEARCH) if dialect == "sqlite" else _INDEXES:
+    for name, parts, where in _INDEXES:
         condition = f" WHERE {where}" if where else ""
         statements.append(f"CREATE INDEX IF NOT EXISTS {TABLE}_{name} ON {qualified(schema)} ({parts})" + condition)
     return statements
+
+
+def search_index_ddl() -> list[str]:
+    """The statements that make SQLite's search index; an SQLite without FTS5 or its trigrams refuses the first."""
+    triggers = [
+        f"CREATE TRIGGER {SEARCH_INDEX}_{name} AFTER {event} ON {TABLE} WHEN {row}.record_type = 'lesson'"
+        f" BEGIN {body} END"
+        for name, event, row, body in _TRIGGERS
+    ]
+    return [_SEARCH_INDEX, *triggers]

@@ -11,6 +11,9 @@ from ontoref.lesson.records import RECORD_TYPES, Row, Selection
 __all__ = ["POSTGRES", "SQLITE", "Dialect", "Statements"]
 
 _COLUMNS = ", ".join(Row._fields)
+# The text that was searched may be long, and nobody asks for it again.
+_SELECTED = ", ".join("'' AS search_text" if name == "search_text" else name for name in Row._fields)
+_MOST_TRIGRAMS = 16
 _ORDERS = {
     "updated": "updated_at DESC, id",
     "created": "created_at, id",
@@ -37,6 +40,8 @@ class Statements:
 
     def __init__(self, dialect: Dialect, table: str) -> None:
         self.dialect = dialect
+        # The name of an index over three characters each, where the database has one.
+        self.search_index: str | None = None
         self.table = table
         marks = ", ".join("?" * len(Row._fields))
         changes = ", ".join(f"{name} = excluded.{name}" for name in Row._fields if name not in ("record_type", "id"))
@@ -79,11 +84,15 @@ class Statements:
         if wanted.active_at_us is not None:
             terms.append("(valid_from IS NULL OR valid_from <= ?) AND (invalid_at IS NULL OR invalid_at > ?)")
             values += [wanted.active_at_us, wanted.active_at_us]
+        trigrams = [gram for token in wanted.tokens for gram in _trigrams(token)]
+        if self.search_index and trigrams:
+            terms.append(f"row_number IN (SELECT rowid FROM {self.search_index} WHERE {self.search_index} MATCH ?)")
+            values.append(" ".join('"' + gram.replace('"', '""') + '"' for gram in dict.fromkeys(trigrams)))
         for token in wanted.tokens:
             terms.append(f"{self.dialect.find}(search_text, ?) > 0")
             values.append(token)
         order = _ORDERS.get(wanted.order) or self._by_score(wanted, values)
-        text = f"SELECT {_COLUMNS} FROM {self.table} WHERE {' AND '.join(terms)} ORDER BY {order}"
+        text = f"SELECT {_SELECTED} FROM {self.table} WHERE {' AND '.join(terms)} ORDER BY {order}"
         if wanted.limit is not None:
             text += " LIMIT ?"
             values.append(wanted.limit)
@@ -97,3 +106,9 @@ class Statements:
 
     def _text(self, statement: str) -> str:
         return statement.replace("?", self.dialect.placeholder)
+
+
+def _trigrams(token: str) -> list[str]:
+    """Some of the three characters that follow one another in a token; none of a short one."""
+    found = [token[place : place + 3] for place in range(len(token) - 2)]
+    return found[:: len(found) // _MOST_TRIGRAMS + 1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from ontoref.lesson.backends.schema import TABLE, ddl, qualified
+from ontoref.lesson.backends.schema import SEARCH_INDEX, TABLE, ddl, qualified, search_index_ddl
 from ontoref.lesson.backends.sql import SQLITE, Statements
 from ontoref.lesson.errors import StoreUnavailable
 from ontoref.lesson.records import RECORD_TYPES, Row, Selection
@@ -35,16 +35,27 @@ class SqliteTable:
             self._database.execute("PRAGMA mmap_size = 268435456").fetchone()
             if not self._database.read_only:
                 self._make()
+            if self._has(SEARCH_INDEX):
+                self._sql.search_index = SEARCH_INDEX
         except BaseException:
             self._database.close()
             raise
 
     def _make(self) -> None:
-        if self._database.one("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"{TABLE}_search",)):
+        if self._has(TABLE):
             return
         with self._database.transaction():
+            if self._has(TABLE):
+                return
             for statement in ddl("sqlite"):
                 self._database.execute(statement)
+            # Without it a search reads every lesson, and finds the same.
+            with suppress(sqlite3.OperationalError), self._database.transaction():
+                for statement in search_index_ddl():
+                    self._database.execute(statement)
+
+    def _has(self, name: str) -> bool:
+        return self._database.one("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)) is not None
 
     @contextmanager
     def reading(self) -> Iterator[None]:
