@@ -30,164 +30,30 @@ __all__ = ["FAULTS", "Corpus", "records", "write"]
 
 T = TypeVar("T")
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 DISTINCT = 40_000
 _BEGIN_MS = 1_767_225_600_000  # 2026-01-01
-_TEXT = [
-    "a",
-    "the",
-    "one",
-    "each",
-    "every",
-    "other",
-    "same",
-    "next",
-    "last",
-    "first",
-    "still",
-    "never",
-    "only",
-    "before",
-    "after",
-    "while",
-    "where",
-    "which",
-    "that",
-    "this",
-    "because",
-    "so",
-    "but",
-    "and",
-    "or",
-    "not",
-    "with",
-    "without",
-    "under",
-    "over",
-    "between",
-    "from",
-    "into",
-    "against",
-    "reader",
-    "writer",
-    "line",
-    "byte",
-    "block",
-    "lock",
-    "index",
-    "schema",
-    "word",
-    "member",
-    "field",
-    "record",
-    "session",
-    "branch",
-    "commit",
-    "merge",
-    "rebase",
-    "test",
-    "case",
-    "failure",
-    "crash",
-    "retry",
-    "timeout",
-    "cache",
-    "memory",
-    "disk",
-    "file",
-    "folder",
-    "path",
-    "name",
-    "column",
-    "row",
-    "table",
-    "query",
-    "answer",
-    "filter",
-    "order",
-    "reason",
-    "choice",
-    "cost",
-    "price",
-    "limit",
-    "bound",
-    "edge",
-    "middle",
-    "half",
-    "whole",
-    "small",
-    "large",
-    "slow",
-    "fast",
-    "early",
-    "late",
-    "open",
-    "closed",
-    "shared",
-    "private",
-    "stable",
-    "broken",
-    "found",
-    "lost",
-    "kept",
-    "dropped",
-    "moved",
-    "split",
-    "joined",
-    "wrote",
-    "read",
-    "parsed",
-    "checked",
-    "refused",
-    "accepted",
-    "measured",
-    "tried",
-    "waited",
-    "agreed",
-    "asked",
-]
-_NAMES = [
-    "append-only",
-    "byte-ranges",
-    "cold-start",
-    "compiled-form",
-    "digest-cache",
-    "direct-append",
-    "edge-table",
-    "flat-file",
-    "git-merge",
-    "hash-name",
-    "json-lines",
-    "lazy-import",
-    "line-scan",
-    "local-first",
-    "lock-file",
-    "one-engine",
-    "oracle-tests",
-    "pipe-workers",
-    "raw-bytes",
-    "reference-engine",
-    "salted-digest",
-    "single-writer",
-    "sqlite-tier",
-    "stable-sort",
-    "start-up",
-    "thin-edge",
-    "typed-core",
-    "union-merge",
-    "vocabulary-file",
-    "write-ahead",
-]
-_FOLDERS = [
-    "ontoref/interaction",
-    "ontoref/vocabulary",
-    "ontoref/cli",
-    "ontoref/state",
-    "tests",
-    "docs",
-    "docs/adr",
-    "schemas",
-]
-_STEMS = ["check", "log", "query", "engine", "scan", "bundle", "load", "record", "archive", "lease", "report", "index"]
+_TEXT = _words(
+    "a the one each every other same next last first still never only before after while where which that "
+    "this because so but and or not with without under over between from into against reader writer line byte "
+    "block lock index schema word member field record session branch commit merge rebase test case failure "
+    "crash retry timeout cache memory disk file folder path name column row table query answer filter order "
+    "reason choice cost price limit bound edge middle half whole small large slow fast early late open closed "
+    "shared private stable broken found lost kept dropped moved split joined wrote read parsed checked "
+    "refused accepted measured tried waited agreed asked"
+)
+_NAMES = _words(
+    "append-only byte-ranges cold-start compiled-form digest-cache direct-append edge-table flat-file git-merge "
+    "hash-name json-lines lazy-import line-scan local-first lock-file one-engine oracle-tests pipe-workers raw-bytes "
+    "reference-engine salted-digest single-writer sqlite-tier stable-sort start-up thin-edge typed-core union-merge "
+    "vocabulary-file write-ahead"
+)
+_FOLDERS = _words("ontoref/interaction ontoref/vocabulary ontoref/cli ontoref/state tests docs docs/adr schemas")
+_STEMS = _words("check log query engine scan bundle load record archive lease report index")
 _ENDS = (".py", ".py", ".py", ".md", ".yaml", ".json")
 _ODD = (' "', "\n", " → ", " naïve ", " C:\\", " 漢字 ", "\t", " 🙂 ")
 

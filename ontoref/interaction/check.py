@@ -25,6 +25,7 @@ _TYPES = {
     "number": "a number",
     "null": "null",
 }
+_CAUSES = {"enum": ("type",), "pattern": ("type",), "format": ("pattern",)}
 _LENGTHS = frozenset({"maxLength", "minLength"})
 
 
@@ -115,7 +116,7 @@ class Checker:
 
         layout = examine(text)
         if shift:
-            layout = Layout(layout.flaw, {p: Place(k and k + 1, v + 1) for p, (k, v) in layout.places.items()}, [])
+            layout = Layout(layout.flaw, {p: Place(k and k + 1, v + 1) for p, (k, v) in layout.places.items()}, layout.duplicates)
         if layout.flaw is not None:
             yield _flaw(layout, text, path, number, shift)
             return
@@ -141,21 +142,19 @@ class Checker:
         given = record.get("id")
         identity = given if isinstance(given, str) else None
         broken: set[tuple[str | int, ...]] = set()
-        spoken: set[tuple[Any, ...]] = set()
+        found: dict[tuple[str, str], Finding] = {}
         for problem in self.full.problems(record):
             broken.add(problem.path)
             for finding in _explain(self.vocabulary, problem, record):
-                # A value of the wrong type breaks its enum and pattern too; one of them is enough to say.
-                key = (finding.pointer, finding.rule)
-                if key not in spoken and not (
-                    finding.rule in ("enum", "pattern") and (finding.pointer, "type") in spoken
-                ):
-                    spoken.add(key)
-                    yield _placed(finding, path, number, places, identity)
+                found.setdefault((finding.pointer, finding.rule), finding)
+        for (pointer, rule), finding in found.items():
+            # A value of the wrong type breaks its enum too, and one of the wrong form its format: the first says all.
+            if not any((pointer, cause) in found for cause in _CAUSES.get(rule, ())):
+                yield _placed(finding, path, number, places, identity)
         for problem in self._strict.problems(record):
             if problem.path not in broken or problem.keyword == "additionalProperties":
                 for finding in _warn(self.vocabulary, problem, record):
-                    if (finding.pointer, "unknown-field") not in spoken:
+                    if (finding.pointer, "unknown-field") not in found:
                         yield _placed(finding, path, number, places, identity)
 
 
