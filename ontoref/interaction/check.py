@@ -116,7 +116,9 @@ class Checker:
 
         layout = examine(text)
         if shift:
-            layout = Layout(layout.flaw, {p: Place(k and k + 1, v + 1) for p, (k, v) in layout.places.items()}, layout.duplicates)
+            layout = Layout(
+                layout.flaw, {p: Place(k and k + 1, v + 1) for p, (k, v) in layout.places.items()}, layout.duplicates
+            )
         if layout.flaw is not None:
             yield _flaw(layout, text, path, number, shift)
             return

@@ -7,6 +7,7 @@ stands twice, and it runs on bad lines alone. It never recurses.
 from __future__ import annotations
 
 import re
+from math import isinf
 from typing import NamedTuple
 
 __all__ = ["DEEPEST", "Flaw", "Layout", "Place", "examine"]
@@ -18,8 +19,11 @@ _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"
 _STRING_BODY = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _WORD = re.compile(r"true|false|null")
-_SURROGATE = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\u[dD][c-fC-F][0-9a-fA-F]{2})?|\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_NUMBER_BEGUN = re.compile(r"-?(?:0|[1-9][0-9]*+)?(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?")
+# Any escape, so that an escaped backslash is passed over; the group holds half of a surrogate pair.
+_ESCAPE = re.compile(
+    r"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|u[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|.)"
 )
 
 
@@ -98,6 +102,8 @@ def examine(text: str) -> Layout:
             match = _NUMBER.match(text, position) or _WORD.match(text, position)
             if match is None or (match.end() < end and text[match.end()] not in " \t\r\n,]}"):
                 return Layout(_bad_scalar(text, position, stack), places, duplicates)
+            if _is_beyond(match.group()):
+                return flaw("syntax", position, f"{match.group()[:40]} is beyond what programs can hold")
             position = match.end()
 
         # Go on to where the next value begins, closing what ends on the way.
@@ -166,14 +172,7 @@ def _lone_surrogate(text: str, start: int, stop: int) -> int | None:
     """Place of an escape that is half a pair, in a string that has any escapes at all."""
     if text.find("\\u", start, stop) < 0:
         return None
-    for match in _SURROGATE.finditer(text, start, stop):
-        # An escaped backslash before it makes it plain text.
-        run = match.start()
-        while run > start and text[run - 1] == "\\":
-            run -= 1
-        if len(match.group()) == 6 and (match.start() - run) % 2 == 0:
-            return match.start()
-    return None
+    return next((match.start() for match in _ESCAPE.finditer(text, start, stop) if match.group(1)), None)
 
 
 def _bad_string(text: str, start: int) -> Flaw:
@@ -188,13 +187,20 @@ def _bad_string(text: str, start: int) -> Flaw:
 
 def _bad_scalar(text: str, start: int, stack: list[_Open]) -> Flaw:
     rest = text[start:]
-    if any(word.startswith(rest) for word in ("true", "false", "null")) or rest == "-":
+    if any(word.startswith(rest) for word in ("true", "false", "null")) or _NUMBER_BEGUN.fullmatch(rest):
         return Flaw("torn", len(text) + 1, _ends(stack, "inside a value"))
     if rest.startswith(("NaN", "Infinity", "-Infinity")):
         return Flaw("syntax", start + 1, f"{rest.split(',')[0].split('}')[0][:9]} is not JSON")
     if text[start] == "'":
         return Flaw("syntax", start + 1, "a text stands in \" and not in '")
+    if text[start] in "-+.0123456789":
+        return Flaw("syntax", start + 1, f"{re.split('[],}: ]', rest[:40])[0]} is no number as JSON writes it")
     return Flaw("syntax", start + 1, f"{_shown(text, start)} where a value was expected")
+
+
+def _is_beyond(number: str) -> bool:
+    """Whether a number is read as infinite by those who read fractions in 64 bits."""
+    return (len(number) > 300 or "e" in number or "E" in number) and number[-1].isdecimal() and isinf(float(number))
 
 
 def _kind(top: _Open) -> str:

@@ -30,8 +30,16 @@ def reference_engine(schema: Mapping[str, Any]) -> Engine:
         if isinstance(value, str) and not re.search(_python_pattern(wanted), value):
             yield jsonschema.ValidationError(f"{value!r} does not match {wanted!r}")
 
+    follow = jsonschema.Draft202012Validator.VALIDATORS["$ref"]
+
+    def reference(validator: Any, target: str, value: Any, shape: Any) -> Iterator[jsonschema.ValidationError]:
+        # The path of an error leaves this one keyword out.
+        for error in follow(validator, target, value, shape):
+            error.schema_path.appendleft("$ref")
+            yield error
+
     extend: Any = jsonschema.validators.extend
-    validator_class = extend(jsonschema.Draft202012Validator, {"pattern": pattern})
+    validator_class = extend(jsonschema.Draft202012Validator, {"pattern": pattern, "$ref": reference})
     validator = validator_class(dict(schema), format_checker=formats)
 
     def problems(value: Any) -> Iterator[Problem]:
