@@ -26,8 +26,7 @@ def install(
     """
     import os
 
-    from ontoref.cli.hook.shared import agree, carry_out, show
-    from ontoref.cli.output import note
+    from ontoref.cli.hook.shared import offer
     from ontoref.interaction.adoption import git_hook
     from ontoref.interaction.adoption.agents import AGENTS
     from ontoref.interaction.project import find_project
@@ -45,16 +44,4 @@ def install(
     agent = AGENTS[target.value]
     root = find_project(os.getcwd()).root
     changes = agent.wire(root)
-    if not any(change.writes for change in changes):
-        print(f"already wired  {agent.title}")
-        return 0
-    show(root, changes)
-    if dry_run:
-        note("dry run: nothing was written")
-        return 0
-    if not agree(yes=yes):
-        note("nothing was written")
-        return 1
-    carry_out(root, changes)
-    print(f"wired  {agent.title}")
-    return 0
+    return offer(root, changes, agent.title, done="wired", nothing="already wired", yes=yes, dry_run=dry_run)

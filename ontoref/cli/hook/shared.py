@@ -13,7 +13,7 @@ from ontoref.errors import UsageError
 if TYPE_CHECKING:
     from ontoref.interaction.adoption.change import Change
 
-__all__ = ["Target", "agree", "carry_out", "show"]
+__all__ = ["Target", "offer"]
 
 
 class Target(StrEnum):
@@ -26,7 +26,28 @@ class Target(StrEnum):
     cursor = "cursor"
 
 
-def show(root: str, changes: Sequence[Change]) -> None:
+def offer(
+    root: str, changes: Sequence[Change], title: str, *, done: str, nothing: str, yes: bool, dry_run: bool
+) -> int:
+    """Show the changes, ask, and make them. Returns the exit code: 1 if the person said no."""
+    from ontoref.cli.output import note
+
+    if not any(change.writes for change in changes):
+        print(f"{nothing}  {title}")
+        return 0
+    _show(root, changes)
+    if dry_run:
+        note("dry run: nothing was written")
+        return 0
+    if not _agree(yes=yes):
+        note("nothing was written")
+        return 1
+    _carry_out(root, changes)
+    print(f"{done}  {title}")
+    return 0
+
+
+def _show(root: str, changes: Sequence[Change]) -> None:
     """Print each change as a unified diff."""
     import difflib
 
@@ -47,7 +68,7 @@ def show(root: str, changes: Sequence[Change]) -> None:
             print(printable(line.rstrip("\n")))
 
 
-def agree(*, yes: bool) -> bool:
+def _agree(*, yes: bool) -> bool:
     """Whether the person wants the changes. Errors: UsageError where nobody can be asked and --yes is not given."""
     if yes:
         return True
@@ -58,7 +79,7 @@ def agree(*, yes: bool) -> bool:
     return click.confirm("make these changes?", default=False, err=True)
 
 
-def carry_out(root: str, changes: Sequence[Change]) -> None:
+def _carry_out(root: str, changes: Sequence[Change]) -> None:
     """Write the changes; a file that is changed or removed is copied beside itself first, once."""
     import shutil
 

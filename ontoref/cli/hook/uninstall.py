@@ -23,8 +23,7 @@ def uninstall(
     """
     import os
 
-    from ontoref.cli.hook.shared import agree, carry_out, show
-    from ontoref.cli.output import note
+    from ontoref.cli.hook.shared import offer
     from ontoref.interaction.adoption import git_hook
     from ontoref.interaction.adoption.agents import AGENTS
     from ontoref.interaction.project import find_project
@@ -42,16 +41,4 @@ def uninstall(
     agent = AGENTS[target.value]
     root = find_project(os.getcwd()).root
     changes = agent.unwire(root)
-    if not any(change.writes for change in changes):
-        print(f"not wired  {agent.title}")
-        return 0
-    show(root, changes)
-    if dry_run:
-        note("dry run: nothing was written")
-        return 0
-    if not agree(yes=yes):
-        note("nothing was written")
-        return 1
-    carry_out(root, changes)
-    print(f"taken out  {agent.title}")
-    return 0
+    return offer(root, changes, agent.title, done="taken out", nothing="not wired", yes=yes, dry_run=dry_run)
