@@ -94,7 +94,7 @@ def put_trajectory(database: Database, session_row: int, rows: list[tuple[str, b
     """Replace a session's run trace: (run id, line) in order."""
     database.execute("DELETE FROM trajectory_runtime_events WHERE session_row = ?", (session_row,))
     now = now_ms()
-    database.connection.executemany(
+    database.many(
         "INSERT INTO trajectory_runtime_events (session_row, run_id, seq, event_line, created_at)"
         " VALUES (?, ?, ?, ?, ?)",
         ((session_row, run_id, seq, line, now) for seq, (run_id, line) in enumerate(rows, 1)),

@@ -12,12 +12,12 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Any, Literal, TypeVar
 
 from ontoref import __version__
-from ontoref.state.errors import DatabaseRefused, DatabaseUnusable, StateError
+from ontoref.state.errors import DatabaseRefused, DatabaseUnusable, StateError, TooLarge
 from ontoref.state.workshop import temporary_name
 
 __all__ = [
@@ -104,6 +104,18 @@ class Database:
         with told(self.path):
             row: tuple[Any, ...] | None = self.connection.execute(sql, values).fetchone()
             return row
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row. Errors: TooLarge for a value that SQLite cannot hold."""
+        with told(self.path):
+            try:
+                self.connection.executemany(sql, rows)
+            except (sqlite3.DataError, OverflowError) as error:
+                raise TooLarge(
+                    f"a line is larger than SQLite can hold: {error}",
+                    hint="keep the file yourself; the rest of the import went on",
+                    location=self.path,
+                ) from None
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Database]:
@@ -402,7 +414,7 @@ def told(path: str) -> Iterator[None]:
     """SQLite's errors as ours, with the file's name and what to do."""
     try:
         yield
-    except sqlite3.IntegrityError:
+    except (sqlite3.IntegrityError, sqlite3.DataError):
         raise
     except sqlite3.DatabaseError as error:
         text = str(error)

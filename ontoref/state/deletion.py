@@ -6,16 +6,17 @@ still listed and can be deleted again, never one that an import brings back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ontoref.state import leases, ledger, sessions
+from ontoref.state.database import Database
 from ontoref.state.faults import step
 from ontoref.state.sessions import Session
 from ontoref.state.store import State
 
-__all__ = ["Deleted", "delete", "family", "older_than"]
+__all__ = ["Deleted", "delete", "family", "finish", "older_than", "was_deleted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,27 @@ def delete(state: State, chosen: list[Session]) -> Deleted:
             sessions.delete(database, session.session_id)
             touched[session.agent_id] = database
             step("delete:deleted")
+    return Deleted(tuple(session.session_id for session in chosen), _wipe(touched.values()))
+
+
+def was_deleted(state: State, text: str | None = None) -> bool:
+    """Whether a session of that archive or native id was deleted; without one, whether any ever was."""
+    control = state.control()
+    if control is None:
+        return False
+    return ledger.any_buried(control) if text is None else ledger.has_tombstone(control, text)
+
+
+def finish(state: State) -> bool:
+    """Wipe what a deletion left that was killed before its end. False while a reader keeps old pages."""
+    return _wipe(state.agents())
+
+
+def _wipe(databases: Iterable[Database]) -> bool:
+    """Get deleted bytes out of the WAL and of the file behind it."""
     wiped = True
-    for database in touched.values():
+    for database in databases:
         database.release_pages()
         wiped = database.checkpoint("TRUNCATE") and wiped
         step("delete:wiped")
-    return Deleted(tuple(session.session_id for session in chosen), wiped)
+    return wiped

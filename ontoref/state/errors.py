@@ -13,6 +13,7 @@ __all__ = [
     "LeaseLost",
     "NoSuchSession",
     "StateError",
+    "TooLarge",
 ]
 
 
@@ -38,6 +39,12 @@ class DatabaseUnusable(StateError):
     """SQLite cannot work with the file: damaged, locked for too long, disk full."""
 
     kind = "database"
+
+
+class TooLarge(StateError):
+    """A value beyond SQLite's limit of a gigabyte."""
+
+    kind = "too-large"
 
 
 class LeaseHeld(StateError):

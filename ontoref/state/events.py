@@ -20,12 +20,11 @@ def append(
     database: Database, session_row: int, first_seq: int, lines: list[bytes], identities: Iterable[Identity]
 ) -> None:
     """Store lines from line number first_seq on, and what they are called. Part of the caller's transaction."""
-    connection = database.connection
-    connection.executemany(
+    database.many(
         "INSERT INTO transcript_events (session_row, seq, line) VALUES (?, ?, ?)",
         ((session_row, seq, line) for seq, line in enumerate(lines, first_seq)),
     )
-    connection.executemany(
+    database.many(
         "INSERT INTO transcript_event_identities (session_row, seq, event_id, event_type, parent_id, usage_key)"
         f" VALUES ({int(session_row)}, ?, ?, ?, ?, ?)",
         identities,

@@ -18,7 +18,7 @@ from ontoref.identifiers import new_ulid
 from ontoref.state import leases, ledger, sessions, sources
 from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
 from ontoref.state.database import Database
-from ontoref.state.errors import LeaseHeld, LeaseLost
+from ontoref.state.errors import LeaseHeld, LeaseLost, TooLarge
 from ontoref.state.facts import Facts
 from ontoref.state.faults import step
 from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
@@ -121,6 +121,8 @@ class Importer:
             outcome = Outcome(candidate.path, "failed", note=error.strerror or str(error))
         except LeaseHeld as error:
             outcome = Outcome(candidate.path, "busy", note=error.message)
+        except TooLarge as error:
+            outcome = Outcome(candidate.path, "failed", note=error.message)
         self.counts[outcome.status] += 1
         return outcome
 

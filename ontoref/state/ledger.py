@@ -18,6 +18,7 @@ __all__ = [
     "claimants",
     "finish_run",
     "get",
+    "has_tombstone",
     "is_buried",
     "located_in",
     "of_session",
@@ -150,6 +151,14 @@ def rename(database: Database, key: str, new_key: str, new_path: str) -> None:
 def any_buried(database: Database) -> bool:
     """Whether anything was ever deleted; only then is a new source's digest worth computing first."""
     return database.one("SELECT 1 FROM migration_sources WHERE status = 'deleted' LIMIT 1") is not None
+
+
+def has_tombstone(database: Database, session_id: str) -> bool:
+    """Whether a session of that id was deleted; the id with its runtime or without."""
+    for agent_id, buried in database.all("SELECT agent_id, session_id FROM migration_sources WHERE status = 'deleted'"):
+        if buried == session_id or (buried or "").partition(":")[2] == session_id:
+            return bool(agent_id)
+    return False
 
 
 def bury(database: Database, agent_id: str, session_id: str) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -85,7 +86,7 @@ def test_a_backup_holds_compact_snapshots_and_no_live_files(filled: Layout, tmp_
 
 
 def test_finished_and_failed_runs_are_listed(filled: Layout, tmp_path: Path) -> None:
-    """S3-84"""
+    """S3-82, S3-84"""
     made(filled, tmp_path / "b.tar.gz")
     database = Path(filled.agent_database("claude-code"))
     content = bytearray(database.read_bytes())
@@ -442,34 +443,56 @@ def test_agents_that_the_archive_does_not_know_stay(filled: Layout, tmp_path: Pa
         assert state.agent_ids() == ["claude-code", "codex"]
 
 
+# Many commands in one process: what is compared is their output, not their start.
+SHOWER = """
+import hashlib, io, json, os, sys
+from ontoref.cli.main import run
+sys.stderr = open(os.devnull, "w")
+for call in json.loads(sys.stdin.read()):
+    sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    code = run(call)
+    sys.stdout.flush()
+    content = sys.stdout.buffer.getvalue()
+    sys.__stdout__.write(json.dumps([call, code, len(content), hashlib.sha256(content).hexdigest()]) + "\\n")
+"""
+
+
+def answers(commands: list[tuple[str, ...]]) -> list[list[Any]]:
+    """Exit code, length and digest of what each command prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWER], input=json.dumps(commands).encode(), capture_output=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared transcripts are not here")
 def test_wipe_and_restore_change_no_answer(layout: Layout, tmp_path: Path, ontoref: Run) -> None:
     """S3-92: the shared transcripts, all commands but `backup list`."""
-    import shutil
-
     assert ontoref("transcript", "import", str(CORPUS)).returncode == 0
     with State(layout, read_only=True) as state:
         ids = [session.session_id for session in archive.listing(state)]
-    commands = [
+    commands: list[tuple[str, ...]] = [
         ("session", "show", "--format", "json"),
         ("session", "show"),
         ("transcript", "find", "--children", "--format", "json"),
         ("state", "path"),
         ("state", "check"),
-        *(("session", "show", name) for name in ids[::9]),
-        *(("transcript", "show", name, "--format", "json") for name in ids[::6]),
-        *(("transcript", "trace", name, "--format", "json") for name in ids[::12]),
+        ("doctor",),
     ]
-    before = [(done.returncode, done.stdout) for done in (ontoref(*command) for command in commands)]
-    assert {code for code, _ in before} <= {0, 1}
+    for name in ids:
+        commands += [("session", "show", name), ("transcript", "stats", name, "--format", "json")]
+        commands += [("transcript", "export", name), ("transcript", "show", name, "--format", "json")]
+    for name in ids[::8]:
+        commands += [("transcript", "events", name), ("transcript", "trace", name, "--format", "json")]
+    before = answers(commands)
+    assert {code for _, code, _, _ in before} <= {0, 1}
     assert ontoref("backup", "create", "--output", "b.tar.gz").returncode == 0
     shutil.rmtree(layout.root)
     assert ontoref("backup", "restore", "b.tar.gz", "--yes").returncode == 0
-    assert [(done.returncode, done.stdout) for done in (ontoref(*command) for command in commands)] == before
+    assert answers(commands) == before
+    exported = {call[2]: digest for call, _, _, digest in before if call[1:2] == ["export"]}
     with State(layout, read_only=True) as state:
-        for session in archive.listing(state):
-            digest = hashlib.sha256(archive.content(state, session)).hexdigest()
-            assert digest == session.content_sha256
+        assert exported == {session.session_id: session.content_sha256 for session in archive.listing(state)}
 
 
 def test_backups_can_be_taken_at_the_same_time(filled: Layout, tmp_path: Path) -> None:

@@ -80,15 +80,18 @@ def test_what_cannot_be_done_is_said(ontoref: Run, command: tuple[str, ...], cod
     assert b"Traceback" not in done.stderr
 
 
-def test_reading_commands_create_nothing(ontoref: Run, layout: Layout) -> None:
-    """S3-30"""
+def test_reading_commands_create_nothing_and_import_nothing(ontoref: Run, layout: Layout, tmp_path: Path) -> None:
+    """S3-4, S3-30, S3-61"""
+    (project(tmp_path / "home") / f"{SESSION}.jsonl").write_bytes(claude())
     for command in (
         ("state", "path"),
         ("state", "status"),
         ("state", "check"),
         ("session", "show"),
         ("transcript", "find"),
+        ("transcript", "show", SESSION),
         ("state", "reset"),
+        ("doctor",),
     ):
         done = ontoref(*command)
         assert done.returncode in (0, 1), done.stderr
@@ -176,3 +179,14 @@ def test_check_tells_a_damaged_database(ontoref: Run, layout: Layout, tmp_path: 
     assert done.returncode == 1
     assert [row["result"] for row in json.loads(done.stdout)] == ["ok", "damaged"]
     assert ontoref("state", "vacuum").returncode == 2
+
+
+def test_status_tells_the_state_of_each_domain(ontoref: Run, tmp_path: Path) -> None:
+    """S3-7"""
+    (project(tmp_path / "home") / f"{SESSION}.jsonl").write_bytes(claude())
+    ontoref("transcript", "import", "--all")
+    rows = json.loads(ontoref("state", "status", "--format", "json").stdout)
+    assert [(row["database"], row["state"], row["sessions"]) for row in rows] == [
+        ("global", "sqlite-runtime", 0),
+        ("claude-code", "sqlite-runtime", 1),
+    ]

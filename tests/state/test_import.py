@@ -427,3 +427,35 @@ def test_a_packed_transcript_is_the_session_that_the_plain_file_was(layout: Layo
     (outcome,) = load(layout, folder)
     assert (outcome.status, outcome.session_id) == ("moved", ID)
     assert exported(layout, ID) == claude()
+
+
+def test_a_line_that_sqlite_cannot_hold_fails_its_source_alone(layout: Layout, tmp_path: Path) -> None:
+    """S3-67"""
+    folder = project(tmp_path / "home")
+    other = "2" + SESSION[1:]
+    (folder / f"{SESSION}.jsonl").write_bytes(claude() + claude_line(7, text="x" * 20_000))
+    (folder / f"{other}.jsonl").write_bytes(claude(other))
+    with State(layout, read_only=False) as state:
+        database = state.writable_agent("claude-code")
+        before = database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10_000)
+        importer = Importer(state)
+        assert [o.status for o in importer.run([str(folder)])] == ["failed", "imported"]
+        importer.finish()
+        database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
+        assert state.writable().all("SELECT status FROM migration_runs") == [("warning",)]
+    assert load(layout, folder)[0].status in ("imported", "grown")
+    assert exported(layout, ID) == (folder / f"{SESSION}.jsonl").read_bytes()
+
+
+def test_rows_are_given_as_they_were_archived(layout: Layout, tmp_path: Path) -> None:
+    """S3-28, S3-43: nothing is upgraded on the way out, and columns are the truth whatever a key looks like."""
+    folder = openclaw(tmp_path / "home")
+    source = folder / f"{SESSION}.jsonl"
+    source.write_text(source.read_text().replace('"version": 3', '"version": 1'))
+    key = "agent:x:group:y"
+    (folder / "sessions.json").write_text(json.dumps({key: {"sessionId": SESSION, "updatedAt": 1}}))
+    load(layout, folder)
+    assert exported(layout, SESSION) == source.read_bytes()
+    with State(layout, read_only=True) as state:
+        found = archive.resolve(state, SESSION)
+        assert (found.agent_id, found.session_scope, found.session_key) == ("openclaw-main", "main", key)

@@ -34,14 +34,20 @@ def delete(
         raise UsageError("say which sessions", hint="ids, --older-than or --project")
     before = moment_ms(older_than, "--older-than") if older_than else None
     with opened(read_only=True) as state:
-        chosen = [archive.resolve(state, name) for name in sessions or ()]
+        gone = [name for name in sessions or () if not archive.find(state, name) and deletion.was_deleted(state, name)]
+        chosen = [archive.resolve(state, name) for name in sessions or () if name not in gone]
+        unfinished = bool(gone) or (not sessions and deletion.was_deleted(state))
         if older_than is not None or project is not None:
             matching = {row.session_id: row for row in deletion.older_than(state, before, project)}
             chosen = [row for row in chosen if row.session_id in matching] if sessions else list(matching.values())
         whole = {row.session_id: row for one in chosen for row in deletion.family(state, one)}
     rows = list(whole.values())
     if not rows:
-        note("no session is meant; nothing was deleted")
+        if unfinished and not dry_run:
+            # A deletion that was killed after its rows were gone may have left their bytes.
+            with opened(read_only=False) as state:
+                deletion.finish(state)
+        note("deleted before" if gone else "no session is meant; nothing was deleted")
         return 0
     if dry_run or not yes:
         for row in rows:
