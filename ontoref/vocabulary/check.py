@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ontoref.vocabulary.bundle import reachable, references, split
 from ontoref.vocabulary.keywords import ADMITTING, LISTS, SINGLE, pointer_step, shape_breaches, subshapes
-from ontoref.vocabulary.model import RECORD, ROOT_DOCUMENT, members_of
+from ontoref.vocabulary.model import RECORD, ROOT_DOCUMENT, VocabularyError, members_of
 from ontoref.vocabulary.pattern import foreign, is_anchored, may_take_for_ever, takes
 from ontoref.vocabulary.yaml_file import YamlFile
 
@@ -163,9 +163,9 @@ class _Visitor:
             hint = "a filter needs words; a name in one line is a Label"
             message = f"the pattern of {place} takes {_SENTENCE!r}"
             yield self._breach("prose-pattern", f"{pointer}/pattern", message, hint)
-        if "object" in kinds:
+        if "object" in _types(shape):
             yield from self._object(shape, pointer, place)
-        if "array" in kinds and "items" not in shape and not ({"$ref", *LISTS} & shape.keys()):
+        if "array" in _types(shape) and "items" not in shape:
             yield self._breach("open-string", pointer, f"{place} takes any items", "say what its items are")
         for key, inner in shape.get("properties", {}).items():
             below = f"{pointer}/properties/{pointer_step(key)}"
@@ -258,8 +258,9 @@ def _of_pattern(pattern: str) -> Iterator[tuple[str, str, str]]:
     try:
         re.compile(pattern)
         _engine_takes(pattern)
-    except (re.error, ValueError, OverflowError, RecursionError) as error:
-        yield "pattern-form", f"is none: {str(error).splitlines()[0]}", ""
+    except (re.error, OverflowError, RecursionError, VocabularyError) as error:
+        problem = error.message if isinstance(error, VocabularyError) else str(error)
+        yield "pattern-form", f"cannot be compiled: {problem.removeprefix('/pattern: ')}", ""
         return
     if not is_anchored(pattern):
         inner = pattern.removeprefix("^").removesuffix("$")
@@ -270,7 +271,7 @@ def _of_pattern(pattern: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _engine_takes(pattern: str) -> None:
-    """Errors: ValueError if the engine that judges records refuses the pattern."""
+    """Errors: VocabularyError if the engine that judges records refuses the pattern."""
     from ontoref.vocabulary.engine import compile_schema
 
     compile_schema({"pattern": pattern})

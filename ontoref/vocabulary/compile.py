@@ -39,16 +39,17 @@ def compile_files(folder: str, files: dict[str, bytes]) -> dict[str, Any]:
     }
 
 
-def _prove(folder: str, *schemas: dict[str, Any]) -> None:
+def _prove(folder: str, schema: dict[str, Any], strict: dict[str, Any]) -> None:
     """Compile once what every later start compiles unseen. Errors: VocabularyError if the engine will not."""
     from ontoref.vocabulary.engine import compile_schema
 
-    for schema in schemas:
-        try:
-            compile_schema(schema)
-        except ValueError as error:
-            problem = f"the files make no schema: {str(error).splitlines()[0]}"
-            raise VocabularyError(os.path.join(folder, ROOT_DOCUMENT), 1, problem) from None
+    try:
+        compile_schema(schema)
+        compile_schema(strict, often=True)
+    except VocabularyError as error:
+        raise VocabularyError(
+            os.path.join(folder, ROOT_DOCUMENT), 1, f"the files make no schema: {error.message}"
+        ) from None
 
 
 def _refuse_breaches(folder: str, parsed: dict[str, YamlFile]) -> None:
