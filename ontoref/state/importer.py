@@ -86,14 +86,15 @@ class Importer:
         for candidate in busy:
             yield self.one(candidate, wait=True)
 
-    def follow(self, paths: list[str], pause: Callable[[bool], bool]) -> Iterator[Outcome]:
+    def follow(self, paths: Callable[[], list[str]], pause: Callable[[bool], bool]) -> Iterator[Outcome]:
         """Import, and again whenever something grew, until pause says no.
 
-        Shape: pause sleeps, is told whether anything came since, and says whether to go on.
+        Shape: paths are asked for in each round, so that new sessions are found; pause sleeps, is told whether
+               anything came since, and says whether to go on.
         """
         while True:
             news = False
-            for outcome in self.run(paths):
+            for outcome in self.run(paths()):
                 if outcome.status not in ("unchanged", "unknown", "deleted", "busy"):
                     news = True
                     yield outcome

@@ -331,6 +331,22 @@ def test_an_open_reader_and_an_open_writer_see_the_restored_rows(filled: Layout,
         assert other.integrity() == []
 
 
+def test_a_reader_in_the_middle_of_a_read_keeps_what_it_began(filled: Layout, source: Path, tmp_path: Path) -> None:
+    path = made(filled, tmp_path / "b.tar.gz")
+    source.write_bytes(claude() + claude_line(7))
+    load(filled, source)
+    with State(filled, read_only=True) as reader:
+        database = reader.agent("claude-code")
+        assert database is not None
+        database.execute("BEGIN")
+        count = "SELECT count(*) FROM transcript_events"
+        assert database.one(count) == (7,)
+        backup.restore(str(path), filled, NOW)
+        assert database.one(count) == (7,)
+        database.execute("COMMIT")
+        assert database.one(count) == (6,)
+
+
 def test_restore_waits_for_no_one_and_overruns_no_one(filled: Layout, tmp_path: Path) -> None:
     """S3-91"""
     path = made(filled, tmp_path / "b.tar.gz")

@@ -44,9 +44,10 @@ def import_(
 
     if not sources and not all_:
         raise UsageError("say what to import", hint="files, folders, ids of sessions, or --all")
-    paths = list(_paths(sources or [], all_, runtime, exclude or []))
+    paths = _searched(sources or [], all_, runtime)
+    paths()
     with opened(read_only=False) as state:
-        progress = _Progress()
+        progress = _Progress([] if follow else paths())
         importer = Importer(
             state,
             runtime=runtime,
@@ -58,7 +59,7 @@ def import_(
         import time
 
         started = time.monotonic()
-        outcomes = importer.follow(paths, _pause(idle)) if follow else importer.run(paths)
+        outcomes = importer.follow(paths, _pause(idle)) if follow else importer.run(paths())
         done = []
         try:
             for outcome in outcomes:
@@ -77,7 +78,24 @@ def import_(
         return 1 if importer.counts["failed"] else 0
 
 
-def _paths(sources: list[str], all_: bool, runtime: str | None, exclude: list[str]) -> Iterator[str]:
+def _searched(sources: list[str], all_: bool, runtime: str | None) -> Callable[[], list[str]]:
+    """What to import, searched anew when the last search is half a minute old."""
+    import time
+
+    last = -1e9
+    found: list[str] = []
+
+    def paths() -> list[str]:
+        nonlocal last
+        if time.monotonic() - last > 30:
+            found[:] = _paths(sources, all_, runtime)
+            last = time.monotonic()
+        return found
+
+    return paths
+
+
+def _paths(sources: list[str], all_: bool, runtime: str | None) -> Iterator[str]:
     """Files and folders as they are given; ids by where the session's file is."""
     import os
 
@@ -163,8 +181,11 @@ def _summary(importer: Importer, took: str) -> str:
 class _Progress:
     """One line on stderr while it is a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: list[str]) -> None:
+        from ontoref.state.identify import candidates
+
         self.shown = sys.stderr.isatty()
+        self.total = sum(1 for path in paths for _ in candidates(path)) if self.shown else 0
         self.sources = 0
         self.size = 0
 
@@ -183,5 +204,10 @@ class _Progress:
             sys.stderr.flush()
 
     def _show(self) -> None:
-        sys.stderr.write(f"\r{self.sources} sources, {self.size / 1e6:.0f} MB \x1b[K")
+        bar = ""
+        if self.total:
+            done = 30 * min(self.sources, self.total) // self.total
+            bar = f"[{'#' * done}{'.' * (30 - done)}] "
+        of = f" of {self.total}" if self.total else ""
+        sys.stderr.write(f"\r{bar}{self.sources}{of} sources, {self.size / 1e6:.0f} MB\x1b[K")
         sys.stderr.flush()
