@@ -51,6 +51,15 @@ COMMANDS: dict[str, Entry] = {
             "export": Entry("Give an archived transcript back as it was.", "ontoref.cli.transcript.export:export"),
         },
     ),
+    "replay": Entry(
+        "See a session as the tree it was.",
+        commands={
+            "tree": Entry("Print who delegated what.", "ontoref.cli.replay.tree:tree"),
+            "show": Entry("Read a session as a tree.", "ontoref.cli.replay.show:show"),
+            "export": Entry("Write sessions into a DuckDB file.", "ontoref.cli.replay.export:export"),
+            "query": Entry("Ask a DuckDB export in SQL.", "ontoref.cli.replay.query:query"),
+        },
+    ),
     "adr": Entry(
         "Make architecture decision records of decisions.",
         commands={

@@ -22,8 +22,9 @@ STORES = re.compile(
     r"|ontoref/lesson/(stores?|backends?)/.*\.py|ontoref/lesson/\w*(sqlite|postgres|store)\w*\.py"
     r"|ontoref/replay/\w*(store|index|duck|export)\w*\.py"
 )
-# Where tables are made, beside `ontoref/state/sql/`: one module has the DDL of lessons for every dialect.
-SCHEMAS = re.compile(r"ontoref/lesson/backends/schema\.py")
+# Where tables are made, beside `ontoref/state/sql/`: one module has the DDL of lessons for every dialect, one that of
+# the DuckDB export.
+SCHEMAS = re.compile(r"ontoref/lesson/backends/schema\.py|ontoref/replay/duckdb_store\.py")
 # Readers of foreign formats name foreign files and open foreign databases; they write nothing.
 READERS = re.compile(r"ontoref/transcript/.*\.py")
 # The writers of JSON lines: the log of interactions with its drafts, the file store of lessons, explicit exports.

@@ -1,0 +1,1 @@
+"""`ontoref replay`: a session as the tree it was."""

@@ -1,0 +1,92 @@
+"""`ontoref replay export`"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ontoref.cli.output import note
+from ontoref.errors import UsageError
+
+if TYPE_CHECKING:
+    from ontoref.replay.source import Source
+    from ontoref.replay.tree import Row
+
+__all__ = ["export"]
+
+
+def export(
+    sessions: Annotated[list[str] | None, typer.Argument(metavar="[ID|FILE]...", help="Which sessions.")] = None,
+    duckdb: Annotated[str | None, typer.Option(metavar="FILE", help="Write events into this DuckDB file.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every session, archived and sub-agents' too.")] = False,
+    runtime: Annotated[str | None, typer.Option(help="The runtime that wrote them.")] = None,
+) -> int:
+    """Write sessions into a file for analysis. A session that the file already has is replaced.
+
+    \b
+    ontoref replay export --duckdb replay.duckdb --all
+    ontoref replay query --store replay.duckdb "SELECT runtime, count(*) FROM replay_events GROUP BY runtime"
+    """
+    import time
+
+    from ontoref.replay.duckdb_store import DuckWriter
+
+    if duckdb is None:
+        raise UsageError("say where to: --duckdb FILE")
+    if bool(sessions) == everything:
+        raise UsageError("name sessions, or say --all")
+    found = _everything(runtime) if everything else _named(sessions or [], runtime)
+    names: set[str] = set()
+    with DuckWriter(duckdb) as writer:
+        events = writer.write(_told(found, names), int(time.time() * 1000))
+    note(f"{events} events of {len(names)} session{'' if len(names) == 1 else 's'} in {duckdb}")
+    return 0
+
+
+def _named(given: Sequence[str], runtime: str | None) -> Iterator[tuple[str, Sequence[Row]]]:
+    from ontoref.cli.replay.opened import open_replay
+
+    for one in given:
+        source, name = open_replay(one, runtime)
+        yield name, source.rows(name) or ()
+
+
+def _everything(runtime: str | None) -> Iterator[tuple[str, Sequence[Row]]]:
+    from ontoref.cli.replay.opened import live_files
+    from ontoref.cli.transcript.archived import with_archive
+    from ontoref.replay.archived import Archive
+    from ontoref.replay.files import Files
+    from ontoref.replay.source import Sources
+
+    files = Files(list)
+    runtimes = [runtime] if runtime else None
+    names = []
+    for found, _ in with_archive(live_files(), runtimes, alone=True, children=True):
+        if runtimes and found.runtime not in runtimes:
+            continue
+        if found.path:
+            files.add(found)
+        names.append(found.id)
+    source: Source = Sources(files, Archive())
+    for name in dict.fromkeys(names):
+        rows = source.rows(name)
+        if rows is not None:
+            yield name, rows
+
+
+def _told(sessions: Iterator[tuple[str, Sequence[Row]]], names: set[str]) -> Iterator[tuple[str, Sequence[Row]]]:
+    """The same, each named once, with progress on a terminal."""
+    terminal = sys.stderr.isatty()
+    for name, rows in sessions:
+        if name in names:
+            continue
+        names.add(name)
+        if terminal:
+            sys.stderr.write(f"\r{len(names)} sessions")
+            sys.stderr.flush()
+        yield name, rows
+    if terminal and names:
+        sys.stderr.write("\r" + " " * 30 + "\r")

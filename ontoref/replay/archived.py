@@ -1,0 +1,66 @@
+"""Sessions in the archive, derived from their archived lines when they are asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+
+from ontoref.replay.archive_index import counted
+from ontoref.replay.source import numbered
+from ontoref.replay.tree import Row
+from ontoref.state import State, archive
+from ontoref.state.errors import NoSuchSession
+from ontoref.transcript.reader import read_source
+
+__all__ = ["Archive"]
+
+_KEPT = 16
+
+
+class Archive:
+    """Archived sessions, through a state that is opened for reading for each question.
+
+    Shape: reading is called with the id of every session whose lines are read. Counts come from the index of
+           replay events, in one question for each agent's database.
+    """
+
+    def __init__(
+        self,
+        state: Callable[[], State] = lambda: State(read_only=True),
+        *,
+        reading: Callable[[str], None] = lambda session_id: None,
+    ) -> None:
+        self._state = state
+        self._reading = reading
+        self._kept: OrderedDict[str, tuple[object, list[Row]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def rows(self, session_id: str) -> Sequence[Row] | None:
+        with self._state() as state:
+            try:
+                session = archive.resolve(state, session_id)
+            except NoSuchSession:
+                return None
+            if session.session_id != session_id:
+                return None
+            stamp = (session.content_sha256, session.line_count)
+            with self._lock:
+                kept = self._kept.get(session_id)
+            if kept is not None and kept[0] == stamp:
+                return kept[1]
+            self._reading(session_id)
+            rows = numbered(read_source(archive.source(state, session), session.runtime).events)
+        with self._lock:
+            self._kept[session_id] = (stamp, rows)
+            self._kept.move_to_end(session_id)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return rows
+
+    def counts(self, session_ids: Sequence[str]) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        with self._state() as state:
+            for database in state.agents():
+                found.update(counted(database, session_ids))
+        return found
