@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ontoref import git
 from ontoref.errors import OntorefError
 
-__all__ = ["FOLDER", "ConfigError", "Project", "Settings", "find_project", "nearest_project"]
+__all__ = ["FOLDER", "ConfigError", "Project", "Settings", "find_project", "nearest_project", "settings_of"]
 
 FOLDER = ".ontoref"
 
@@ -20,13 +20,19 @@ class ConfigError(OntorefError):
 
 
 class Settings(NamedTuple):
-    """What config.yaml may say. Shape: log is a path, absolute or relative to the project's top."""
+    """What config.yaml may say.
+
+    Shape: log is a path, absolute or relative to the project's top; lessons a place inside the project; capture is
+           off or capture.
+    """
 
     actor: str | None = None
     log: str | None = None
     redact: bool = False
     sign: bool = False
     key: str | None = None
+    lessons: str | None = None
+    capture: str | None = None
 
 
 class Project(NamedTuple):
@@ -40,16 +46,7 @@ class Project(NamedTuple):
     @property
     def settings(self) -> Settings:
         """The project's settings; the defaults where there is no file. Errors: ConfigError with the line."""
-        path = os.path.join(self.root, FOLDER, "config.yaml")
-        try:
-            with open(path, "rb") as file:
-                content = file.read()
-        except FileNotFoundError:
-            return Settings()
-        # A file of comments alone, as `init` writes it, need not cost a YAML parser.
-        if all(not line.strip() or line.lstrip().startswith(b"#") for line in content.splitlines()):
-            return Settings()
-        return _settings(path, content)
+        return settings_of(os.path.join(self.root, FOLDER, "config.yaml"))
 
     def log_folder(self, settings: Settings) -> str:
         """Absolute path of the folder that holds the records. It may not exist."""
@@ -87,6 +84,19 @@ def nearest_project(folder: str) -> Project:
         if os.path.exists(os.path.join(current, ".git")) or parent == current:
             return Project(current if parent != current else folder, None, False)
         current = parent
+
+
+def settings_of(path: str) -> Settings:
+    """The settings of a file; the defaults where there is no file. Errors: ConfigError with the line."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        return Settings()
+    # A file of comments alone, as `init` writes it, need not cost a YAML parser.
+    if all(not line.strip() or line.lstrip().startswith(b"#") for line in content.splitlines()):
+        return Settings()
+    return _settings(path, content)
 
 
 def _settings(path: str, content: bytes) -> Settings:

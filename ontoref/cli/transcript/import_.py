@@ -11,8 +11,11 @@ import typer
 from ontoref.cli.output import Format, note
 
 if TYPE_CHECKING:
+    from ontoref.state import State
     from ontoref.state.importer import Importer, Outcome
 
+# What may hold a correction that was not seen before.
+_CHANGED = frozenset({"imported", "grown", "rewritten"})
 COLUMNS = ("status", "id", "lines", "bad_lines", "path", "note")
 
 
@@ -24,12 +27,16 @@ def import_(
     follow: Annotated[bool, typer.Option("--follow", help="Go on while the sources grow, until interrupted.")] = False,
     idle: Annotated[float | None, typer.Option(min=0.1, help="With --follow: end after so many quiet seconds.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Bring back what was deleted from the archive.")] = False,
+    no_capture: Annotated[
+        bool, typer.Option("--no-capture", help="Do not look for corrections that could become lessons.")
+    ] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print what was done.")] = Format.table,
 ) -> int:
     """Archive transcripts byte for byte, bad lines too, before their agents delete them.
 
     Safe to run again at any time: what is archived is skipped, what grew is continued, an import that was
-    killed goes on where it stopped. Sources are only read.
+    killed goes on where it stopped. Sources are only read. What a person corrected or refused in them becomes a
+    candidate for a lesson (docs/lessons.md); --no-capture, or ONTOREF_CAPTURE=off, leaves that out.
 
     \b
     Examples:
@@ -61,9 +68,12 @@ def import_(
         started = time.monotonic()
         outcomes = importer.follow(paths, _pause(idle)) if follow else importer.run(paths())
         done = []
+        changed: dict[str, None] = {}
         try:
             for outcome in outcomes:
                 progress.source_done()
+                if outcome.session_id and outcome.status in _CHANGED:
+                    changed[outcome.session_id] = None
                 if form is Format.jsonl:
                     emit([_row(outcome)], form, columns=COLUMNS)
                 elif follow and form is Format.table:
@@ -73,9 +83,31 @@ def import_(
         finally:
             progress.clear()
             importer.finish()
+            if changed and not no_capture:
+                _capture(state, list(changed))
         _print(done, form)
         note(_summary(importer, duration(time.monotonic() - started)))
         return 1 if importer.counts["failed"] else 0
+
+
+def _capture(state: State, session_ids: list[str]) -> None:
+    """Look for corrections in what came. The archive has it in any case, so what goes wrong is only told."""
+    from ontoref.cli.lesson.capturing import capture_sessions
+    from ontoref.cli.lesson.shared import capture_mode, now, opened
+    from ontoref.errors import OntorefError
+    from ontoref.lesson.capture import OFF
+
+    try:
+        mode = capture_mode()
+        if mode == OFF:
+            return
+        with opened(read_only=False) as store:
+            count = capture_sessions(state, session_ids, store, mode, now())
+    except (OntorefError, OSError) as error:
+        note(f"no lessons were captured: {error}")
+        return
+    if count:
+        note(f"{count} candidates for lessons: `ontoref lesson candidates`")
 
 
 def _searched(sources: list[str], all_: bool, runtime: str | None) -> Callable[[], list[str]]:

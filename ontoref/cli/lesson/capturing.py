@@ -1,0 +1,62 @@
+"""Sessions and records into candidates, for the commands that bring them in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ontoref.lesson.factory import OpenStore
+    from ontoref.state import State
+
+__all__ = ["capture_insights", "capture_sessions"]
+
+
+def capture_sessions(state: State, session_ids: Iterable[str], store: OpenStore, mode: str, now: str) -> int:
+    """How many candidates were captured from archived sessions. Errors: those of the store."""
+    from ontoref.lesson.capture import Claim, Corrections, entries_of_events, handle_claim
+    from ontoref.state import archive
+    from ontoref.transcript.reader import read_source
+    from ontoref.vocabulary.load import load_table
+
+    corrections = Corrections(load_table("corrections"))
+    count = 0
+    for session_id in session_ids:
+        session = archive.resolve(state, session_id)
+        # What a sub-agent is told is said by an agent, not by a person.
+        if session.parent_session_id:
+            continue
+        transcript = read_source(archive.source(state, session), session.runtime)
+        scope = {"agent_id": session.agent_id}
+        if session.project and len(session.project) <= 512:
+            scope["workspace"] = session.project
+        claim = Claim(session_id, session_id, scope, list(entries_of_events(transcript.events)))
+        kept = handle_claim(claim, mode=mode, store=store, corrections=corrections, now=now, ack=lambda status: None)
+        count += len(kept)
+    return count
+
+
+def capture_insights(store: OpenStore, now: str) -> int:
+    """How many insights of the project's interaction records are candidates now that were none before."""
+    from ontoref.interaction.logs import log_paths
+    from ontoref.interaction.lookup import matching
+    from ontoref.interaction.project import nearest_project
+    from ontoref.interaction.search import Needle
+    from ontoref.lesson.capture import insights_of
+    from ontoref.vocabulary.load import load_table
+
+    project = nearest_project(os.getcwd())
+    if not project.exists:
+        return 0
+    actors = load_table("runtimes").get("actors", {})
+    runtimes = {actor: runtime for runtime, actor in actors.items()}
+    count = 0
+    for record in matching([Needle.of_key("insights")], log_paths([])):
+        scope = {"agent_id": runtimes.get(record.get("actor"), "main")}
+        if len(project.root) <= 512:
+            scope["workspace"] = project.root
+        for candidate in insights_of(record, scope, now):
+            count += store.get_candidate(candidate["id"]) is None
+            store.upsert_candidate(candidate)
+    return count
