@@ -48,6 +48,29 @@ class Source:
         return bool(self.layout.duplicates)
 
     @cached_property
+    def unkeepable(self) -> Finding | None:
+        """A number that our parser rounded: what would be written is not what was given."""
+        if re.search(r"[0-9]{19}", self.text) is None:
+            return None
+        import json
+
+        too_large: list[str] = []
+
+        def whole(digits: str) -> int:
+            number = int(digits) if len(digits) < 40 else _LARGEST + 1
+            if not _SMALLEST <= number <= _LARGEST:
+                too_large.append(digits)
+            return 0
+
+        json.loads(self.text, parse_int=whole)
+        if not too_large:
+            return None
+        digits = too_large[0] if len(too_large[0]) <= 40 else too_large[0][:39] + "…"
+        message = f"{digits} is a whole number past 64 bits, which readers round"
+        offset = self.text.find(too_large[0])
+        return self.placed(Finding("syntax", "", 0, offset + 1, message, hint="write it as text, or leave it out"))
+
+    @cached_property
     def items(self) -> dict[str, Layout]:
         """The layout of each item of an array, by its index as text."""
         from ontoref.interaction.json_text import Layout
@@ -163,8 +186,7 @@ def _given(value: Any, source: Source, number: int | None = None) -> Given:
         text = orjson.dumps(value)
     except (TypeError, ValueError):
         return _broken(source)
-    fault = _unkeepable(value, source) if _has_long_number(source.text) else None
-    return Given(value, text, source, number, fault)
+    return Given(value, text, source, number, source.unkeepable)
 
 
 def _broken(source: Source) -> Given:
@@ -198,28 +220,3 @@ def _count_keys(value: Any) -> int:
         elif isinstance(node, list):
             stack.extend(node)
     return count
-
-
-def _has_long_number(text: str) -> bool:
-    return re.search(r"[0-9]{19}", text) is not None
-
-
-def _unkeepable(value: Any, source: Source) -> Finding | None:
-    """A number that our parser rounded: what would be written is not what was given."""
-    import json
-
-    too_large: list[str] = []
-
-    def whole(digits: str) -> int:
-        number = int(digits) if len(digits) < 40 else _LARGEST + 1
-        if not _SMALLEST <= number <= _LARGEST:
-            too_large.append(digits)
-        return 0
-
-    json.loads(source.text, parse_int=whole)
-    if not too_large:
-        return None
-    digits = too_large[0] if len(too_large[0]) <= 40 else too_large[0][:39] + "…"
-    message = f"{digits} is a whole number past 64 bits, which readers round"
-    offset = source.text.find(too_large[0])
-    return source.placed(Finding("syntax", "", 0, offset + 1, message, hint="write it as text, or leave it out"))

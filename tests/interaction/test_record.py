@@ -381,7 +381,7 @@ def test_nothing_to_record_is_a_wrong_call(record: Recorder, text: bytes, says: 
         (b"[" * 100_000, "-:1:", "deep"),
         (b'{"x":' * 300 + b"1" + b"}" * 300, "-:1:", "deep"),
         (b'{"schema_version": 123456789012345678901234567890}', "-:1:20", "64 bits"),
-        (b'{"schema_version": 1e999}', "-:1:1", "number"),
+        (b'{"schema_version": 1e999}', "-:1:20", "1e999"),
         (b'[1, {"kind": "Fix"}]', "-:1:2", "not an object"),
         (b"null", "-:1:1", "not an object"),
         (b'{"summary": "a\x00b"}', "-:1:15", "control"),
@@ -496,3 +496,36 @@ def _environment() -> dict[str, str]:
     import os
 
     return {**os.environ, **AGENT}
+
+
+def test_every_actor_that_can_be_told_is_an_actor() -> None:
+    from ontoref.vocabulary import load, load_table
+
+    table = load_table("actors")
+    assert {*table["variables"].values(), table["terminal"]} <= set(load().enum("ActorKind"))
+
+
+def test_an_input_without_end_gets_an_answer(record: Recorder) -> None:
+    """More than fits is not read to its end."""
+    import subprocess
+
+    words = App.command("interaction", "record", "-")
+    with subprocess.Popen(words, cwd=record.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            while process.poll() is None:
+                process.stdin.write(b'{"summary":"' + b"x" * (1 << 20))
+        except BrokenPipeError:
+            pass
+        said = process.stderr.read()
+    assert process.returncode == 2
+    assert b"larger than" in said
+    assert record.untouched()
+
+
+def test_a_record_too_long_for_a_line_is_refused(record: Recorder) -> None:
+    done = record("-", stdin={**GOOD, "summary": "x" * (33 << 20)})
+    assert done.code == 1
+    assert "at most" in done.err
+    assert record.untouched()

@@ -31,7 +31,7 @@ __all__ = [
     "signed",
 ]
 
-_LARGEST_INPUT_BYTES = 256 << 20
+_LARGEST_INPUT_BYTES = 128 << 20
 
 
 class Fields:
