@@ -9,7 +9,7 @@ from typing import Any
 
 from ontoref.text import printable, shorten
 
-__all__ = ["Format", "TextFormat", "csv_text", "emit", "emit_json", "note", "table"]
+__all__ = ["Format", "TextFormat", "csv_text", "emit", "emit_json", "note", "table", "write_out"]
 
 
 class Format(StrEnum):
@@ -65,6 +65,37 @@ def emit_json(value: Any) -> None:
 def note(text: str) -> None:
     """Say something to the person, on stderr."""
     sys.stderr.write(printable(text, keep="\n\t") + "\n")
+
+
+def write_out(pieces: Iterable[str], path: str | None) -> None:
+    """Print pieces of text to stdout or to a file, which is complete or as it was before.
+
+    Shape:  what is no plain file, such as a pipe or a device, is written to as it is.
+    Errors: UsageError if the file cannot be written.
+    """
+    if path is None:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+        return
+    import os
+
+    from ontoref.errors import UsageError
+
+    plain = os.path.isfile(path) or not os.path.exists(path)
+    aside = f"{os.path.realpath(path)}.{os.getpid()}.tmp" if plain else path
+    try:
+        file = open(aside, "w", encoding="utf-8", errors="backslashreplace", newline="\n")  # noqa: SIM115 see below
+    except OSError as error:
+        raise UsageError(f"it cannot be written: {error.strerror}", location=path) from None
+    try:
+        with file:
+            file.writelines(pieces)
+        if plain:
+            os.replace(aside, os.path.realpath(path))
+    finally:
+        if plain and os.path.exists(aside):
+            os.unlink(aside)
 
 
 def table(

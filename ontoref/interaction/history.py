@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -15,7 +15,18 @@ from ontoref.interaction.finding import Finding
 from ontoref.interaction.witness import Prose
 from ontoref.vocabulary import Vocabulary
 
-__all__ = ["Base", "Blob", "compare", "index", "line_is_in", "merge_base", "read_base", "staged", "work_tree"]
+__all__ = [
+    "Base",
+    "Blob",
+    "compare",
+    "index",
+    "line_is_in",
+    "merge_base",
+    "read_base",
+    "staged",
+    "unstaged",
+    "work_tree",
+]
 
 
 class Blob(NamedTuple):
@@ -53,6 +64,18 @@ def index(top: str, log: str) -> Iterator[Blob]:
     """Every log file of the index, staged anew or not. Errors: git.GitError."""
     paths = [path for path in _split(git.run(["ls-files", "-z", "--", _below(log)], top)) if path.endswith(".jsonl")]
     return _contents(top, [f":{path}" for path in paths], paths)
+
+
+def unstaged(top: str, log: str, staged_paths: Collection[str]) -> tuple[list[str], list[Blob]]:
+    """The other log files of the index: paths of those that the work tree holds unchanged, contents of the rest.
+
+    Shape: so a large log is not read through git. Errors: git.GitError.
+    """
+    names = [name for name in _split(git.run(["ls-files", "-z", "--", _below(log)], top)) if name.endswith(".jsonl")]
+    changed = set(_split(git.run(["diff-files", "--name-only", "-z", "--", _below(log)], top)))
+    others = [name for name in names if name not in staged_paths]
+    dirty = [name for name in others if name in changed]
+    return [name for name in others if name not in changed], list(_contents(top, [f":{name}" for name in dirty], dirty))
 
 
 def merge_base(top: str, revision: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -58,7 +59,8 @@ class Crew(Generic[Share]):
         self._message = message
         data = marshal.dumps(message)
         for pipe in self._pipes:
-            with open(pipe, "wb") as file:
+            # Who never asks may be gone by now; whether that is a fault its answers say.
+            with suppress(BrokenPipeError), open(pipe, "wb") as file:
                 file.write(data)
         self._pipes.clear()
 

@@ -57,15 +57,17 @@ def validate(
     checker: Checker,
     *,
     jobs: int = 1,
-    known: Sequence[str] = (),
+    known: Sequence[Input] = (),
+    known_too: bool = False,
     skip: Callable[[bytes], bool] | None = None,
     progress: Callable[[int], None] | None = None,
     summary: Summary | None = None,
 ) -> Iterator[Finding]:
     """Every finding, in the order of files and lines; those of the log as a whole come last.
 
-    Shape:  known are further files whose records may be named by these; skip(line) leaves a line unjudged,
-            though its id still counts; progress is told of bytes that were read.
+    Shape:  known are further files whose records may be named by these; known_too says that they are of the same log,
+            so that an id of theirs may not be taken again; skip(line) leaves a line unjudged, though its id still
+            counts; progress is told of bytes that were read.
     Units:  memory grows by 16 bytes a record and as much for each record that it names.
     Errors: OSError if a file cannot be read.
     """
@@ -99,7 +101,7 @@ def validate(
             else:
                 for heap, content in zip(ids if kind == "ids" else named, answer[0], strict=True):
                     heap.frombytes(content)
-    for finding in _whole(inputs, stretches, before, ids, named, known):
+    for finding in _whole(inputs, stretches, before, ids, named, known, known_too):
         summary.count(finding)
         yield finding
 
@@ -197,7 +199,8 @@ def _whole(
     before: Sequence[int],
     ids: list[array[int]],
     named: list[array[int]],
-    known: Sequence[str],
+    known: Sequence[Input],
+    known_too: bool,
 ) -> Iterator[Finding]:
     """Ids that stand twice, and ids that are named and stand nowhere, in the order of files and lines."""
     # A place to look at again, and the place where its id stood first, or none: two numbers in one.
@@ -215,14 +218,18 @@ def _whole(
         pairs = zip(targets[::2], targets[1::2], strict=True)
         missing += [(key, place) for key, place in pairs if key not in present]
     lost = {key for key, _ in missing}
-    if lost and known:
-        lost -= _keys_in(known, lost)
-    nowhere = (1 << 64) - 1
+    wanted = lost | {key for heap in ids for key in heap[::2]} if known_too else lost
+    taken = _ids_in(known, wanted) if wanted else {}
+    lost -= taken.keys()
+    nowhere, elsewhere = (1 << 64) - 1, (1 << 64) - 2
+    if known_too:
+        places = (heap[i + 1] for heap in ids for i in range(0, len(heap), 2) if heap[i] in taken)
+        again += (place << 64 | elsewhere for place in places)
     again += {place << 64 | nowhere for key, place in missing if key in lost}
     again.sort()
-    places = (place for place, _ in groupby(again, lambda packed: packed >> 64))
+    looked_at = (place for place, _ in groupby(again, lambda packed: packed >> 64))
     position = 0
-    for place, line in _lines_at(stretches, places):
+    for place, line in _lines_at(stretches, looked_at):
         label, number = _named_place(inputs, stretches, before, place)
         record = _loaded(line)
         identity = record.get("id") if type(record) is dict else None
@@ -233,7 +240,8 @@ def _whole(
                 # Somebody wrote to the file since.
                 continue
             if origin != nowhere:
-                path, at = _named_place(inputs, stretches, before, origin)
+                is_known = origin == elsewhere
+                path, at = taken[hash(identity)] if is_known else _named_place(inputs, stretches, before, origin)
                 message = f'id: "{identity}" stands already at {path}:{at}'
                 hint = "a correction is a new record with a new id and supersedes"
                 yield Finding("duplicate-id", label, number, 1, message, "/id", identity, hint=hint, record=identity)
@@ -280,15 +288,17 @@ def _lines_at(stretches: Sequence[Stretch], places: Iterator[int]) -> Iterator[t
             place += len(lines)
 
 
-def _keys_in(paths: Sequence[str], wanted: Collection[int]) -> set[int]:
-    """Those of the wanted hashes that are some record's id."""
-    found: set[int] = set()
-    for share in shares(paths, 1):
+def _ids_in(files: Sequence[Input], wanted: Collection[int]) -> dict[int, tuple[str, int]]:
+    """Those of the wanted hashes that are some record's id, each with the label and the line where it stands first."""
+    found: dict[int, tuple[str, int]] = {}
+    for share in shares([item.path for item in files], 1):
         for stretch in share:
+            number = 0
             for block in blocks(stretch):
-                for line in () if block.too_long else _lines(block):
+                for line in [b""] if block.too_long else _lines(block):
+                    number += 1
                     record = _loaded(line)
                     identity = record.get("id") if type(record) is dict else None
                     if type(identity) is str and hash(identity) in wanted:
-                        found.add(hash(identity))
+                        found.setdefault(hash(identity), (files[stretch.file].label, number))
     return found

@@ -80,7 +80,10 @@ def validate(
         blobs = _staged(project) if staged else None
         inputs = _spooled(blobs, aside) if blobs is not None else _inputs(paths, project, aside)
         summary = Summary([item.label for item in inputs])
-        findings = _findings(inputs, checker, project, since, append_only, blobs, summary, jobs or usable_cores())
+        known = _known(inputs, project, blobs, aside)
+        findings = _findings(
+            inputs, checker, project, since, append_only, blobs, known, summary, jobs or usable_cores()
+        )
         shown = _at_most(findings, max_findings)
         _print(shown, form, summary, output)
     elapsed_ms = (time.perf_counter() - started) * 1000
@@ -149,7 +152,24 @@ def in_git(project: Project) -> tuple[str, str]:
     return top, log
 
 
-def _spooled(blobs: list[Blob], aside: str) -> list[Input]:
+def _known(inputs: list[Input], project: Project, blobs: list[Blob] | None, aside: str) -> list[Input]:
+    """Files whose records those that are judged may name: the rest of the index, or the log that they lie in."""
+    import os
+
+    from ontoref.interaction import history
+    from ontoref.interaction.validate import Input
+
+    if blobs is None:
+        log = project.log_folder(project.settings)
+        return [Input(_label(path), path) for path in _log_files(log)] if _any_below(inputs, log) else []
+    if not blobs:
+        return []
+    top, log = in_git(project)
+    paths, contents = history.unstaged(top, log, {blob.path for blob in blobs})
+    return [Input(path, os.path.join(top, path)) for path in paths] + _spooled(contents, aside, "known-")
+
+
+def _spooled(blobs: list[Blob], aside: str, prefix: str = "") -> list[Input]:
     """Contents of the index as files that can be read in blocks."""
     import os
 
@@ -157,7 +177,7 @@ def _spooled(blobs: list[Blob], aside: str) -> list[Input]:
 
     inputs = []
     for number, blob in enumerate(blobs):
-        path = os.path.join(aside, str(number))
+        path = os.path.join(aside, f"{prefix}{number}")
         with open(path, "wb") as file:
             file.write(blob.content)
         inputs.append(Input(blob.path, path))
@@ -171,6 +191,7 @@ def _findings(
     since: str | None,
     append_only: str | None,
     blobs: list[Blob] | None,
+    known: list[Input],
     summary: Summary,
     jobs: int,
 ) -> Iterator[Finding]:
@@ -192,10 +213,18 @@ def _findings(
     append_base = base_of(append_only) if append_only is not None else None
     skip = None if since_base is None else lambda line: history.line_is_in(since_base, line)
     log = project.log_folder(project.settings)
-    known = _log_files(log) if blobs is not None or _any_below(inputs, log) else []
     total = sum(os.path.getsize(item.path) for item in inputs)
     with _Progress(total, jobs) as update:
-        yield from run(inputs, checker, jobs=jobs, known=known, skip=skip, progress=update, summary=summary)
+        yield from run(
+            inputs,
+            checker,
+            jobs=jobs,
+            known=known,
+            known_too=blobs is not None,
+            skip=skip,
+            progress=update,
+            summary=summary,
+        )
     if append_base is not None:
         top, below = in_git(project)
         # A file that is not staged anew stands in the index as HEAD has it.
@@ -228,17 +257,10 @@ def _at_most(findings: Iterable[Finding], limit: int | None) -> Iterator[Finding
 
 
 def _print(findings: Iterator[Finding], form: FindingForm, summary: Summary, output: str | None) -> None:
+    from ontoref.cli.output import write_out
     from ontoref.interaction.formats import FORMATS
 
-    pieces = FORMATS[form.value](findings, summary)
-    if output is None:
-        for piece in pieces:
-            sys.stdout.write(piece)
-        sys.stdout.flush()
-        return
-    from ontoref.interaction.adoption.change import replace
-
-    replace(output, "".join(pieces).encode("utf-8", "backslashreplace"))
+    write_out(FORMATS[form.value](findings, summary), output)
 
 
 def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | None) -> None:
