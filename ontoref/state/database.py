@@ -186,9 +186,18 @@ class Database:
     def close(self) -> None:
         """Close the handle; again is fine. In a forked child the parent's handle is only forgotten."""
         connection, self._connection = self._connection, None
-        if connection is not None and self._pid == os.getpid():
-            with contextlib.suppress(sqlite3.Error):
-                connection.close()
+        if connection is None:
+            return
+        if self._pid != os.getpid():
+            # Even letting go of it would close it, and SQLite would tidy up under the parent's feet.
+            _carried.append(connection)
+            return
+        with contextlib.suppress(sqlite3.Error):
+            connection.close()
+
+
+# Handles of a parent process, kept for ever.
+_carried: list[sqlite3.Connection] = []
 
 
 def open_writer(path: str, role: Role, agent_id: str | None = None) -> Database:
