@@ -27,6 +27,12 @@ def group(name: str) -> list[str]:
         return list(tomllib.load(file)["dependency-groups"][name])
 
 
+def build_requirements() -> list[str]:
+    """What building the wheel needs."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return list(tomllib.load(file)["build-system"]["requires"])
+
+
 def extras() -> list[str]:
     """Names of all extras."""
     with (ROOT / "pyproject.toml").open("rb") as file:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from environment import ROOT, ensure, extras, group, python_of
+from environment import ROOT, build_requirements, ensure, extras, group, python_of
 
 # What the tests read beside themselves. The package's own folders are left out on purpose.
 BESIDE = ("tests", "examples", "pyproject.toml")
@@ -18,7 +18,7 @@ def main() -> int:
     """The tests' exit code; also fails if the wheel does not start with its core dependencies alone."""
     with tempfile.TemporaryDirectory(prefix="ontoref-wheel-") as name:
         work = Path(name)
-        builder = ensure(["hatchling", "ruamel.yaml", "build"], label="build", folder=work / "builder")
+        builder = ensure([*build_requirements(), "build"], label="build", folder=work / "builder")
         subprocess.run(
             [builder, "-m", "build", "--wheel", "--no-isolation", "--outdir", work / "dist", ROOT],
             check=True,
