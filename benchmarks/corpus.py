@@ -4,8 +4,10 @@
     python benchmarks/corpus.py OUT --records N [--seed S] [--flagged R] [--invalid-rate R] [--spaced] [--torn-tail]
                                     [--files N] [--truth FILE]
 
-Words come from the vocabulary of the package. Past `DISTINCT` records the bodies come round again under new ids and
-times, so that a log of gigabytes takes seconds to make.
+Words come from the vocabulary of the package. Two records in three have decisions; one decision in twenty is
+flagged as deserving an ADR. Most ids of decisions are met once: one decision in five takes up an earlier one, out of
+the last thousand, so over several sessions. Past `DISTINCT` records the bodies come round again under new ids, also
+of decisions, and times, so that a log of gigabytes takes seconds to make.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ import base64
 import json
 import os
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,6 +40,8 @@ def _words(text: str) -> list[str]:
 
 
 DISTINCT = 40_000
+_RECURRING = 0.2
+_REMEMBERED = 1000
 _BEGIN_MS = 1_767_225_600_000  # 2026-01-01
 _TEXT = _words(
     "a the one each every other same next last first still never only before after while where which that "
@@ -56,6 +62,9 @@ _FOLDERS = _words("ontoref/interaction ontoref/vocabulary ontoref/cli ontoref/st
 _STEMS = _words("check log query engine scan bundle load record archive lease report index")
 _ENDS = (".py", ".py", ".py", ".md", ".yaml", ".json")
 _ODD = (' "', "\n", " → ", " naïve ", " C:\\", " 漢字 ", "\t", " 🙂 ")
+
+# Where the id of a decision ends: only those stand first in an object.
+_DECISION_ID = re.compile(rb'\{"id": ?"[^"]*')
 
 Spoiler = Callable[[dict[str, Any], Callable[[Sequence[T]], T]], None]
 
@@ -105,7 +114,7 @@ class Corpus(NamedTuple):
 
 
 def records(vocabulary: Vocabulary, seed: int = 1, flagged: float = 0.05) -> Iterator[dict[str, Any]]:
-    """Records without end, in the order of time; a share of them has a decision that deserves an ADR."""
+    """Records without end, in the order of time; flagged is the share of decisions that deserve an ADR."""
     draw = random.Random(seed).random
     words = {name: enum.names for name, enum in vocabulary.enums.items()}
 
@@ -135,6 +144,18 @@ def records(vocabulary: Vocabulary, seed: int = 1, flagged: float = 0.05) -> Ite
 
     def slug() -> str:
         return f"{pick(_NAMES)}-{int(draw() * 90)}" if draw() < 0.4 else pick(_NAMES)
+
+    met: list[str] = []
+
+    def decision_id() -> str:
+        if met and draw() < _RECURRING:
+            return pick(met)
+        name = f"{pick(_NAMES)}-{hexadecimal(8)}"
+        if len(met) < _REMEMBERED:
+            met.append(name)
+        else:
+            met[int(draw() * _REMEMBERED)] = name
+        return name
 
     def hexadecimal(digits: int) -> str:
         return "".join(f"{int(draw() * 16):x}" for _ in range(digits))
@@ -167,18 +188,17 @@ def records(vocabulary: Vocabulary, seed: int = 1, flagged: float = 0.05) -> Ite
             {"kind": pick(words["EventKind"]), "at": moment(begun + n * 1000), "note": prose(90)}
             for n in (0, *some(6, 0.6))
         ]
-        deserving = draw() < flagged
         decisions = [
             {
-                "id": slug(),
+                "id": decision_id(),
                 "rationale": prose(320),
                 "alternatives_rejected": [slug() for _ in some(3, 0.5)],
                 "reversible": draw() < 0.7,
-                "adr_candidate": deserving and n == 0,
+                "adr_candidate": draw() < flagged,
                 "tensions_engaged": [pick(words["Tension"]) for _ in some(2, 0.4)],
                 "status": pick(words["DecisionStatus"]),
             }
-            for n in ((0, *some(2, 0.35)) if deserving else some(3, 0.5))
+            for _ in some(3, 0.65)
         ]
         if decisions:
             record["decisions"] = decisions
@@ -242,7 +262,7 @@ def write(
     source = records(vocabulary, seed, flagged)
     size = flags = 0
     faults: list[tuple[int, str]] = []
-    bodies: list[tuple[bytes, bytes, bytes, bool]] = []
+    bodies: list[tuple[bytes, bytes, list[bytes], bool]] = []
     per_file = -(-count // files)
     for number in range(files):
         target = out if files == 1 else out / f"2026/{number % 12 + 1:02}/session-{number}.jsonl"
@@ -257,11 +277,12 @@ def write(
                     before, _, rest = line.partition(identity)
                     between, _, after = rest.partition(at)
                     if count > DISTINCT:
-                        bodies.append((before, between, after, deserving))
+                        bodies.append((before, between, _cut(after), deserving))
                 else:
                     before, between, after, deserving = bodies[place % DISTINCT]
                     now = _BEGIN_MS + place * 100_000
-                    line = b"".join((before, ulid(now, place).encode(), between, _moment(now).encode(), after))
+                    rest = (b"-%d" % (place // DISTINCT)).join(after)
+                    line = b"".join((before, ulid(now, place).encode(), between, _moment(now).encode(), rest))
                 flags += deserving
                 if invalid_rate and chance() < invalid_rate:
                     fault = tuple(FAULTS)[int(chance() * len(FAULTS))]
@@ -273,6 +294,12 @@ def write(
                     line += b"\n"
                 size += file.write(line)
     return Corpus(count, size, flags, faults)
+
+
+def _cut(text: bytes) -> list[bytes]:
+    """The text in pieces, cut where the id of a decision ends."""
+    places = [0, *(found.end() for found in _DECISION_ID.finditer(text)), len(text)]
+    return [text[start:stop] for start, stop in pairwise(places)]
 
 
 def _spoilt(line: bytes, fault: str, chance: Callable[[], float], encode: Callable[[Any], str]) -> bytes:
@@ -292,7 +319,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--records", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--flagged", type=float, default=0.05, help="share of records with an ADR candidate")
+    parser.add_argument("--flagged", type=float, default=0.05, help="share of decisions that deserve an ADR")
     parser.add_argument("--invalid-rate", type=float, default=0.0, help="share of lines with one fault each")
     parser.add_argument("--spaced", action="store_true", help='write ", " and ": " between things')
     parser.add_argument("--torn-tail", action="store_true", help="cut the last line in half")
