@@ -217,7 +217,7 @@ def _candidate(
 
 
 def _short(text: str, longest: int) -> str:
-    clean = redact(_plain(text.strip()[: longest * 2]))
+    clean = redact(_plain(text[: longest * 2]).strip())
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
 
 

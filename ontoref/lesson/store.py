@@ -301,8 +301,7 @@ class TableLessonStore:
     # -- candidates
 
     def upsert_candidate(self, candidate: Record) -> Record:
-        defaults = {"schema_version": LESSON_SCHEMA_VERSION, "status": "pending", "result_ids": [], "attempts": 0}
-        new = checked("candidate", {**defaults, **candidate} if isinstance(candidate, Mapping) else candidate)
+        new = checked("candidate", _candidate(candidate))
         with self.table.writing():
             row = self.table.get("candidate", new["id"])
             if row is not None:
@@ -406,6 +405,8 @@ class TableLessonStore:
         if record_type == "lesson":
             checked("lesson", {"updated_at": "1970-01-01", **apply_legacy_lesson_defaults(record)})
         else:
+            whole = {"proposal": _proposal, "candidate": _candidate}.get(record_type, dict)(record)
+            record = {**record, **{name: value for name, value in whole.items() if name not in record}}
             checked(record_type, record)
         return row_of(record_type, record)
 
@@ -486,6 +487,11 @@ def _proposal(proposal: Any) -> Any:
     if found.get("updated_at") is None:
         found["updated_at"] = found.get("created_at")
     return found
+
+
+def _candidate(candidate: Any) -> Any:
+    defaults = {"schema_version": LESSON_SCHEMA_VERSION, "status": "pending", "result_ids": [], "attempts": 0}
+    return {**defaults, **candidate} if isinstance(candidate, Mapping) else candidate
 
 
 def _scoped(proposal: Record) -> Record:

@@ -47,12 +47,13 @@ def capture_insights(store: OpenStore, now: str) -> int:
     from ontoref.vocabulary.load import load_table
 
     project = nearest_project(os.getcwd())
-    if not project.exists:
+    folder = project.log_folder(project.settings)
+    if not os.path.isdir(folder):
         return 0
     actors = load_table("runtimes").get("actors", {})
     runtimes = {actor: runtime for runtime, actor in actors.items()}
     count = 0
-    for record in matching([Needle.of_key("insights")], log_paths([])):
+    for record in matching([Needle.of_key("insights")], log_paths([folder])):
         scope = {"agent_id": runtimes.get(record.get("actor"), "main")}
         if len(project.root) <= 512:
             scope["workspace"] = project.root
