@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.corpus import write
 from benchmarks.table import Contender, Place, Row, command
+from ontoref.vocabulary import load
 
 __all__ = ["CONTENDERS", "ROWS"]
 
@@ -32,7 +34,6 @@ def accept(place: Place) -> float:
     """The engine in use over every line: is the record one that earns no finding?"""
     from orjson import loads
 
-    from ontoref.vocabulary import load
     from ontoref.vocabulary.engine import compile_schema
 
     accepts = compile_schema(load().strict, often=True).accepts
@@ -48,8 +49,6 @@ def corvus_objects(place: Place) -> float:
     from corvus_json_schema_rs import compile as compiled
     from orjson import loads
 
-    from ontoref.vocabulary import load
-
     accepts = compiled(dict(load().strict), assert_format=True).is_valid
 
     def loop() -> None:
@@ -61,8 +60,6 @@ def corvus_objects(place: Place) -> float:
 
 def corvus_bytes(place: Place) -> float:
     from corvus_json_schema_rs import compile as compiled
-
-    from ontoref.vocabulary import load
 
     accepts = compiled(dict(load().strict), assert_format=True).is_valid_json
 
@@ -78,8 +75,6 @@ def corvus_with_keys(place: Place) -> float:
     from corvus_json_schema_rs import compile as compiled
     from orjson import dumps, loads
 
-    from ontoref.vocabulary import load
-
     accepts = compiled(dict(load().strict), assert_format=True).is_valid_json
 
     def loop() -> None:
@@ -93,8 +88,6 @@ def corvus_with_keys(place: Place) -> float:
 def structs(place: Place) -> float:
     """msgspec with types made from the schema: no patterns and no dates, so not the same answer."""
     import msgspec
-
-    from ontoref.vocabulary import load
 
     schema: Any = load().strict
     made: dict[str, Any] = {}
@@ -133,7 +126,6 @@ def check(place: Place) -> float:
     """Everything that validate checks, in this process, from the file on."""
     from ontoref.interaction.check import Checker
     from ontoref.interaction.validate import Input, validate
-    from ontoref.vocabulary import load
 
     checker = Checker(load(), often=True)
     inputs = [Input("log", str(place.log))]
@@ -170,6 +162,23 @@ def validate_broken(place: Place) -> float:
     return _validate(place, str(place.broken), codes=(1,))
 
 
+def many_files(place: Place) -> float:
+    """A file for each record, less what opening and reading them takes by itself."""
+    import os
+
+    folder = place.folder / "many"
+    if not folder.exists():
+        write(folder, place.records, load(), files=place.records)
+
+    def read() -> None:
+        for path, _, names in os.walk(folder):
+            for name in names:
+                with open(os.path.join(path, name), "rb", buffering=0) as file:
+                    file.read()
+
+    return _validate(place, str(folder), "--jobs", "1") - _timed(read)
+
+
 CONTENDERS: dict[str, Contender] = {
     "orjson loop": parse,
     "accept": accept,
@@ -182,6 +191,7 @@ CONTENDERS: dict[str, Contender] = {
     "validate": validate_all_cores,
     "validate --jobs 1": validate_one,
     "validate, 1 % bad": validate_broken,
+    "validate, a file a record": many_files,
 }
 
 ROWS = [
@@ -189,6 +199,7 @@ ROWS = [
     Row("everything checked, one process", "check", "orjson loop", 2.8, 1.5),
     Row("validate, all cores, whole", "validate", "orjson loop, whole", 1.6, 0.8),
     Row("validate, 1 % bad lines", "validate, 1 % bad", "validate", 1.5, 1.2),
+    Row("validate of a file a record, less opening them", "validate, a file a record", "validate --jobs 1", 2.0, 2.0),
     Row("validate --jobs 1, whole", "validate --jobs 1", "orjson loop, whole"),
 ]
 

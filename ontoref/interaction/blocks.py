@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ontoref.interaction.rules import LONGEST_LINE_BYTES
 
-__all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "shares"]
+__all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "room", "shares"]
 
 # Small enough to stay in a core's cache while it is searched several times.
 _BLOCK_BYTES = 1 << 18
@@ -78,12 +78,17 @@ def _line_end(path: str, position: int, size: int) -> int:
                 return min(size, file.tell() - len(piece) + found + 1)
 
 
+def room() -> bytearray:
+    """A buffer for `blocks`, so that thousands of small files share one."""
+    return bytearray(_BLOCK_BYTES)
+
+
 def blocks(stretch: Stretch, buffer: bytearray | None = None) -> Iterator[Block]:
     """The stretch from its start to its end, or to where the file now ends.
 
     Errors: OSError if the file cannot be read.
     """
-    buffer = bytearray(_BLOCK_BYTES) if buffer is None else buffer
+    buffer = room() if buffer is None else buffer
     with open(stretch.path, "rb", buffering=0) as file:
         if stretch.start:
             file.seek(stretch.start)

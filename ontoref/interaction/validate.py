@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Block, Stretch, blocks, shares
+from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Block, Stretch, blocks, room, shares
 from ontoref.interaction.check import Checker, holds_a_key_twice
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.parallel import spread
@@ -121,12 +121,13 @@ def _judge(
     """Plain data about a share: findings, the length of each stretch, and at last the ids."""
     ids, named = _heaps(), _heaps()
     keep = [heap.append for heap in ids]
+    buffer = room()
     loads, dumps, accepts = orjson.loads, orjson.dumps, checker.is_clean
     for number, stretch in share:
         label = inputs[stretch.file].label
         first = place = number << _LINE_BITS
         records = 0
-        for block in blocks(stretch):
+        for block in blocks(stretch, buffer):
             if block.too_long:
                 place += 1
                 message = f"the line is longer than {LONGEST_LINE_BYTES >> 20} MiB and was passed over"

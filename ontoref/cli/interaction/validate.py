@@ -195,7 +195,6 @@ def _findings(
     summary: Summary,
     jobs: int,
 ) -> Iterator[Finding]:
-    import os
 
     from ontoref.interaction import history
     from ontoref.interaction.validate import validate as run
@@ -213,8 +212,7 @@ def _findings(
     append_base = base_of(append_only) if append_only is not None else None
     skip = None if since_base is None else lambda line: history.line_is_in(since_base, line)
     log = project.log_folder(project.settings)
-    total = sum(os.path.getsize(item.path) for item in inputs)
-    with _Progress(total, jobs) as update:
+    with _Progress(inputs, jobs) as update:
         yield from run(
             inputs,
             checker,
@@ -245,8 +243,11 @@ def _log_files(folder: str) -> list[str]:
 def _any_below(inputs: list[Input], folder: str) -> bool:
     import os
 
-    top = os.path.realpath(folder) + os.sep
-    return any(os.path.realpath(item.path).startswith(top) for item in inputs)
+    if not os.path.isdir(folder):
+        return False
+    top = os.path.join(os.path.realpath(folder), "")
+    folders = {os.path.dirname(os.path.abspath(item.path)) for item in inputs}
+    return any(os.path.join(os.path.realpath(name), "").startswith(top) for name in folders)
 
 
 def _at_most(findings: Iterable[Finding], limit: int | None) -> Iterator[Finding]:
@@ -285,9 +286,12 @@ def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | N
 class _Progress:
     """A bar on a terminal for a long run, nothing elsewhere. Shape: entering gives what is told of bytes read."""
 
-    def __init__(self, total: int, jobs: int) -> None:
+    def __init__(self, inputs: list[Input], jobs: int) -> None:
+        import os
+
         self.bar: Any = None
-        if total >= _PROGRESS_FROM_BYTES and sys.stderr.isatty():
+        total = sum(os.path.getsize(item.path) for item in inputs) if sys.stderr.isatty() else 0
+        if total >= _PROGRESS_FROM_BYTES:
             import click
 
             # One share is read here and seen; the others go on beside it at the same pace.
