@@ -16,7 +16,7 @@ __all__ = ["FORMATS", "RULES", "Breach", "check"]
 
 # Formats that every engine we know means alike.
 FORMATS = frozenset({"date-time"})
-PROSE_AT = {RECORD: "summary", "Decision": "rationale", "Event": "note"}
+PROSE_AT = dict(place.split(".") for place in (f"{RECORD}.summary", "Decision.rationale", "Event.note"))
 _FROM_CODER = {"actor": "ActorKind", "kind": "Kind", "domain": "Domain", "category": "Category"}
 # All that may be said of prose.
 _OF_PROSE = frozenset({"type", "x-prose", "title", "description", "deprecated", "default", "examples", "$comment"})

@@ -85,14 +85,29 @@ def parse_files(folder: str, files: dict[str, bytes]) -> dict[str, YamlFile]:
 def _check_references(folder: str, name: str, file: YamlFile, parsed: dict[str, YamlFile]) -> None:
     for reference in references(file.value):
         document, definition = split(name, reference)
-        if document not in parsed or definition not in parsed[document].value.get("$defs", {}):
-            line = next((file.lines[p] for p in _places(file, reference)), 1)
+        place = reference.partition("#")[0].removeprefix(_ID_PREFIX)
+        if (
+            place not in ("", document)
+            or document not in parsed
+            or definition not in parsed[document].value.get("$defs", {})
+        ):
+            line = next((file.lines.get(p, 1) for p in _places(file, reference)), 1)
             raise VocabularyError(
                 os.path.join(folder, name),
                 line,
                 f"$ref {reference} points to nothing",
-                hint="a reference is FILE.yaml#/$defs/NAME or #/$defs/NAME",
+                hint=_reference_hint(definition, parsed),
             )
+
+
+def _reference_hint(definition: str, parsed: dict[str, YamlFile]) -> str:
+    import difflib
+
+    known = {name: document for document, file in parsed.items() for name in file.value.get("$defs", {})}
+    near = difflib.get_close_matches(definition, known, n=1)
+    if near:
+        return f"did you mean {known[near[0]]}#/$defs/{near[0]}?"
+    return "a reference is FILE.yaml#/$defs/NAME or #/$defs/NAME"
 
 
 def _places(file: YamlFile, reference: str) -> list[str]:
