@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["printable", "shorten"]
+__all__ = ["printable", "printable_json", "shorten"]
 
 # C0 and C1 controls, bidirectional marks and overrides, invisible separators, lone surrogates. A tab and a
 # newline are controls too: who wants them laid out asks for `keep`.
@@ -27,6 +27,12 @@ def printable(text: str, *, keep: str = "") -> str:
         )
 
     return _UNSAFE.sub(escape, text)
+
+
+def printable_json(text: str) -> str:
+    r"""A JSON text that cannot steer a terminal and reads as the same value: such characters are `\u202e` in it."""
+    # White space between values stays; inside a string these two are escaped already.
+    return _UNSAFE.sub(lambda match: match[0] if match[0] in "\n\r" else f"\\u{ord(match[0]):04x}", text)
 
 
 def shorten(text: str, width: int) -> str:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from ontoref.text import printable, shorten
+from ontoref.text import printable, printable_json, shorten
 
-__all__ = ["Format", "TextFormat", "csv_text", "emit", "emit_json", "note", "table", "write_out"]
+__all__ = [
+    "Format",
+    "TextFormat",
+    "csv_text",
+    "emit",
+    "emit_json",
+    "note",
+    "short_path",
+    "table",
+    "write_json",
+    "write_out",
+]
 
 
 class Format(StrEnum):
@@ -48,8 +60,9 @@ def emit(
         for row in rows:
             emit_json(row)
     elif form is Format.csv:
+        on_terminal = sys.stdout.isatty()
         for line in csv_text(rows, columns):
-            sys.stdout.write(line)
+            sys.stdout.write(printable(line, keep="\n") if on_terminal else line)
     else:
         sys.stdout.write(table(rows, columns, headers or {}, markdown=form is Format.markdown))
 
@@ -58,8 +71,15 @@ def emit_json(value: Any) -> None:
     """Print one JSON value and a newline to stdout, keys in their own order."""
     import orjson
 
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    write_json((orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE),))
     sys.stdout.buffer.flush()
+
+
+def write_json(texts: Iterable[bytes]) -> None:
+    """Put JSON texts on stdout as they are; on a terminal, characters that could steer it are escaped."""
+    if sys.stdout.isatty():
+        texts = (printable_json(text.decode("utf-8", "replace")).encode() for text in texts)
+    sys.stdout.buffer.writelines(texts)
 
 
 def note(text: str) -> None:
@@ -74,12 +94,11 @@ def write_out(pieces: Iterable[str], path: str | None) -> None:
     Errors: UsageError if the file cannot be written.
     """
     if path is None:
+        on_terminal = sys.stdout.isatty()
         for piece in pieces:
-            sys.stdout.write(piece)
+            sys.stdout.write(printable_json(piece) if on_terminal else piece)
         sys.stdout.flush()
         return
-    import os
-
     from ontoref.errors import UsageError
 
     plain = os.path.isfile(path) or not os.path.exists(path)
@@ -96,6 +115,15 @@ def write_out(pieces: Iterable[str], path: str | None) -> None:
     finally:
         if plain and os.path.exists(aside):
             os.unlink(aside)
+
+
+def short_path(path: str) -> str:
+    """A path as people type it: relative and with `/` where it lies below the current folder."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:
+        return path
+    return path if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
 
 
 def table(

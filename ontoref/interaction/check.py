@@ -452,4 +452,5 @@ def _shown(value: Any) -> str:
         text = orjson.dumps(value).decode()
     except TypeError:
         text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
+    # A text that is cut still ends in its quote, so that what follows does not read as part of it.
+    return text if len(text) <= 80 else text[:78] + '…"' if text[0] == '"' else text[:79] + "…"

@@ -113,9 +113,9 @@ def _settings(path: str, content: bytes) -> Settings:
             import difflib
 
             near = difflib.get_close_matches(name, known, 1)
-            meant = f"did you mean {near[0]}? " if near else ""
+            meant = f'did you mean "{near[0]}"?  ' if near else ""
             raise ConfigError(
-                f"there is no setting {name!r}", location=location, hint=f"{meant}known: {', '.join(known)}"
+                f'there is no setting "{name}"', location=location, hint=f"{meant}one of: {' '.join(known)}"
             )
         wanted = bool if isinstance(known[name], bool) else str
         if not isinstance(given, wanted):

@@ -15,6 +15,7 @@ _LARGEST_BYTES = 1 << 18
 _DEEPEST = 64
 # Beyond it a number is another one in some JSON readers.
 _LARGEST_INTEGER = (1 << 53) - 1
+_MEND = "mend the line, or restore the file from version control"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,11 @@ def parse(name: str, path: str, content: bytes) -> YamlFile:
         raise VocabularyError(path, line, f"{problem}; a key may stand once", hint="remove one of the two") from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise VocabularyError(path, line, f"the file is not YAML: {error.problem or error.context}") from None
+        raise VocabularyError(
+            path, line, f"the file is not YAML: {error.problem or error.context}", hint=_MEND
+        ) from None
     except YAMLError as error:
-        raise VocabularyError(path, None, f"the file is not YAML: {str(error).splitlines()[0]}") from None
+        raise VocabularyError(path, None, f"the file is not YAML: {str(error).splitlines()[0]}", hint=_MEND) from None
     except RecursionError:
         raise VocabularyError(path, None, "the file is nested too deeply") from None
 

@@ -183,7 +183,7 @@ def test_an_unknown_setting_is_named_with_what_was_meant(record: Recorder) -> No
     done = record(*OPTIONS)
     assert done.code == 2
     assert "config.yaml:2" in done.err
-    assert "did you mean actor?" in done.err
+    assert 'did you mean "actor"?' in done.err
 
 
 def test_files_come_from_git(record: Recorder, git: Callable[..., str]) -> None:

@@ -22,7 +22,7 @@ def status(
 
     from ontoref.errors import OntorefError
     from ontoref.interaction.adoption import git_hook
-    from ontoref.interaction.adoption.agents import AGENTS
+    from ontoref.interaction.adoption.agents import AGENTS, SHARED
     from ontoref.interaction.project import find_project
 
     rows = []
@@ -39,11 +39,13 @@ def status(
         try:
             wanted = agent.wire(root)
             present = agent.unwire(root)
+            # Instructions that several agents read are there without any one of them being wired.
+            own = [change for change in present if change.path != SHARED]
             state = (
                 "installed"
                 if not any(c.writes for c in wanted)
                 else "outdated"
-                if any(c.writes for c in present)
+                if any(c.writes for c in own)
                 else "absent"
             )
             problem = agent.prove(root) if state != "absent" else None

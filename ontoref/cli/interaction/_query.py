@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ontoref.cli.interaction._options import QueryOptions
-from ontoref.cli.output import Format, emit, note
+from ontoref.cli.output import Format, emit, note, short_path, write_json
 
 if TYPE_CHECKING:
     from ontoref.interaction.query import Question, Skipped
@@ -154,16 +154,16 @@ def emit_rows(rows: Iterator[bytes], form: Format, columns: Sequence[Column], ch
 
 
 def _emit_texts(rows: Iterator[bytes], *, as_array: bool) -> None:
-    out = sys.stdout.buffer
-    if not as_array:
-        for row in rows:
-            out.write(row + b"\n")
-    else:
-        out.write(b"[")
-        for number, row in enumerate(rows):
-            out.write(b"," + row if number else row)
-        out.write(b"]\n")
-    out.flush()
+    write_json(_array(rows) if as_array else (row + b"\n" for row in rows))
+    sys.stdout.buffer.flush()
+
+
+def _array(rows: Iterator[bytes]) -> Iterator[bytes]:
+    """The texts of an array, a piece for each of its items."""
+    yield b"["
+    for number, row in enumerate(rows):
+        yield b"," + row if number else row
+    yield b"]\n"
 
 
 def _pick(row: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def tell_skipped(skipped: Sequence[Skipped]) -> int:
     if not skipped:
         return 0
     for line in skipped[:_SHOWN_SKIPPED]:
-        note(f"{line.path}:{line.line_number()}: skipped: the line is no JSON object")
+        note(f"{short_path(line.path)}:{line.line_number()}: skipped: the line is no JSON object")
     rest = len(skipped) - _SHOWN_SKIPPED
     if rest > 0:
         note(f"… and {rest} more")

@@ -312,12 +312,13 @@ class Talk:
 
     def of_records(self, new: Sequence[Item]) -> None:
         """The records that would be written."""
-        out = sys.stdout.buffer
+        from ontoref.cli.output import write_json
+
         if self.as_json:
-            out.write(b"[" + b",".join(item.line for item in new) + b"]\n")
+            write_json((b"[", b",".join(item.line for item in new), b"]\n"))
         else:
-            out.writelines(item.line + b"\n" for item in new)
-        out.flush()
+            write_json(item.line + b"\n" for item in new)
+        sys.stdout.flush()
         self._say("dry run: nothing was written", note="dry run: nothing was written")
 
     def of_places(
@@ -328,6 +329,9 @@ class Talk:
         repeated: Sequence[Item],
     ) -> None:
         """Where each record is, in the order of the input."""
+        from ontoref.cli.output import emit_json, short_path
+        from ontoref.text import printable
+
         order = {id(item.given): number for number, item in enumerate(items)}
         at = {item.identity: place for item, place in [*added, *present] if isinstance(item.identity, str)}
         rows = [(item, place, False) for item, place in added] + [(item, place, True) for item, place in present]
@@ -335,24 +339,14 @@ class Talk:
         rows.sort(key=lambda row: order[id(row[0].given)])
         lines = []
         for item, place, again in rows:
-            row: dict[str, Any] = {"id": item.identity, "path": _label(place.path), "line": place.line}
+            row: dict[str, Any] = {"id": item.identity, "path": short_path(place.path), "line": place.line}
             if again:
                 row["already_recorded"] = True
             lines.append(row)
         if self.as_json:
-            from ontoref.cli.output import emit_json
-
             emit_json(lines)
             return
-        from ontoref.text import printable
-
         for row in lines:
             name = row["id"] if isinstance(row["id"], str) else "—"
             tail = "  already recorded" if "already_recorded" in row else ""
             sys.stdout.write(printable(f"{name}  {row['path']}:{row['line']}{tail}") + "\n")
-
-
-def _label(path: str) -> str:
-    """A path as people type it: relative if it lies below."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith(os.pardir) else relative.replace(os.sep, "/")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,7 +43,7 @@ def export(
       ontoref interaction export --format parquet --output records.parquet
     """
     from ontoref.cli.interaction._query import logs_and_words
-    from ontoref.cli.output import note
+    from ontoref.cli.output import note, write_out
     from ontoref.vocabulary import load_table
 
     if form is ExportForm.parquet and output is None:
@@ -56,14 +55,7 @@ def export(
         _parquet(records, vocabulary, str(output), prose=prose)
     else:
         text = _text(records, form, vocabulary, load_table("interchange"), prose=prose)
-        if output is None:
-            for piece in text:
-                sys.stdout.write(piece)
-            sys.stdout.flush()
-        else:
-            from ontoref.interaction.adoption.change import replace
-
-            replace(output, "".join(text).encode())
+        write_out(text, output)
     for place in skipped[:5]:
         note(f"left out: {place} is no valid record")
     if len(skipped) > 5:

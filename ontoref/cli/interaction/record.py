@@ -195,13 +195,14 @@ def _store(
         return 1 if refused else 0
     if refused and rejects is not None:
         edge.put_aside(rejects, [item.given.text for item in refused])
-    talk.of_beginnings(settled.new)
     branch = project.place.branch if project.place else None
     try:
         added = add(settled.new, folder, branch, lock_timeout_s=lock_timeout)
     except Stopped as stopped:
+        talk.of_beginnings([item for item, _ in stopped.done])
         talk.of_places(items, stopped.done, settled.present, [])
         sys.stdout.flush()
         raise stopped.cause from None
+    talk.of_beginnings(settled.new)
     talk.of_places(items, added, settled.present, settled.repeated)
     return 1 if refused else 0

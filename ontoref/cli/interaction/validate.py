@@ -95,6 +95,7 @@ def _inputs(paths: list[str] | None, project: Project, aside: str) -> list[Input
     """The files meant, as they are named on the command line."""
     import os
 
+    from ontoref.cli.output import short_path
     from ontoref.interaction.logs import log_paths
     from ontoref.interaction.validate import Input
 
@@ -103,7 +104,7 @@ def _inputs(paths: list[str] | None, project: Project, aside: str) -> list[Input
         if not os.path.isdir(folder):
             return []
         found = log_paths([folder])
-        return [Input(_label(path), path) for path in found]
+        return [Input(short_path(path), path) for path in found]
     given = []
     for path in paths:
         if path == "-":
@@ -116,17 +117,6 @@ def _inputs(paths: list[str] | None, project: Project, aside: str) -> list[Input
         else:
             given += [Input(found, found) for found in log_paths([path])]
     return list(dict.fromkeys(given))
-
-
-def _label(path: str) -> str:
-    """A path as people and CI want it: relative where that is shorter than the way up."""
-    import os
-
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:
-        return path
-    return path if relative.startswith("..") else relative.replace(os.sep, "/")
 
 
 def _staged(project: Project) -> list[Blob]:
@@ -270,17 +260,25 @@ def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | N
     found = summary.errors + summary.warnings
     files = f"{summary.files:,} {'file' if summary.files == 1 else 'files'}"
     records = f"{summary.records:,} {'record' if summary.records == 1 else 'records'}"
+    read = f"{files}, {records} ({elapsed_ms:.0f} ms)"
     if not found:
-        note(f"no findings in {files}, {records} ({elapsed_ms:.0f} ms)")
-        return
-    findings = f"{found:,} {'finding' if found == 1 else 'findings'}"
-    warnings = f", {summary.warnings:,} of them {'a warning' if summary.warnings == 1 else 'warnings'}"
-    hidden = f"; {limit:,} shown" if limit is not None and limit < found else ""
-    # A file that is gone has findings too, without being among those that were read.
-    where = f"in {len(summary.paths_with_findings):,} of {files}"
-    note(f"{findings}{warnings if summary.warnings else ''} {where}, {records} ({elapsed_ms:.0f} ms){hidden}")
+        note(f"no findings in {read}")
+    else:
+        findings = _counted(summary)
+        hidden = f"; {limit:,} shown" if limit is not None and limit < found else ""
+        # A file that is gone has findings too, without being among those that were read.
+        note(f"{findings} in {len(summary.paths_with_findings):,} of {read}{hidden}")
     if output is not None:
         note(f"written to {output}")
+
+
+def _counted(summary: Summary) -> str:
+    """Findings and how many of them only warn: `3 findings (1 warning)`, `1 warning`."""
+    found, warned = summary.errors + summary.warnings, summary.warnings
+    warnings = f"{warned:,} {'warning' if warned == 1 else 'warnings'}"
+    if warned == found:
+        return warnings
+    return f"{found:,} {'finding' if found == 1 else 'findings'}" + (f" ({warnings})" if warned else "")
 
 
 class _Progress:

@@ -16,7 +16,10 @@ from ontoref.interaction.adoption.block import put, take_out
 from ontoref.interaction.adoption.change import Change, Verb, planned, read
 from ontoref.interaction.adoption.setup import AGENTS_BEGIN, AGENTS_END, AGENTS_TEXT
 
-__all__ = ["AGENTS", "Agent", "SettingsError"]
+__all__ = ["AGENTS", "SHARED", "Agent", "SettingsError"]
+
+# Where instructions for any agent stand.
+SHARED = "AGENTS.md"
 
 _SERVER = {"command": "ontoref", "args": ["mcp"]}
 _TOML_BEGIN, _TOML_END = "# ontoref:begin", "# ontoref:end"
@@ -168,15 +171,15 @@ def _prove_claude(root: str) -> str | None:
 
 
 def _wire_instructions(root: str) -> list[Change]:
-    return [_block_change(root, "AGENTS.md", AGENTS_BEGIN, AGENTS_END, AGENTS_TEXT, "tells the agent how to record")]
+    return [_block_change(root, SHARED, AGENTS_BEGIN, AGENTS_END, AGENTS_TEXT, "tells the agent how to record")]
 
 
 def _unwire_instructions(root: str) -> list[Change]:
-    return [_block_change(root, "AGENTS.md", AGENTS_BEGIN, AGENTS_END, None, "our block taken out")]
+    return [_block_change(root, SHARED, AGENTS_BEGIN, AGENTS_END, None, "our block taken out")]
 
 
 def _prove_instructions(root: str) -> str | None:
-    content = read(root, "AGENTS.md") or b""
+    content = read(root, SHARED) or b""
     return _on_path() if AGENTS_BEGIN.encode() in content else "AGENTS.md has no block of ours"
 
 

@@ -64,7 +64,7 @@ def write(root: str, changes: Iterable[Change]) -> None:
 
 def replace(path: str, content: bytes, *, executable: bool = False) -> None:
     """Put content at a path at once: a reader sees the old file or the new one. Errors: OSError."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as file:

@@ -34,7 +34,7 @@ def find(folder: str) -> Place:
     """Where git looks for the hook of the repository around a folder, and what stands there. Errors: HookError."""
     try:
         done = subprocess.run(
-            ["git", "rev-parse", "--path-format=absolute", "--git-path", "hooks/pre-commit"],
+            ["git", "rev-parse", "--is-bare-repository", "--path-format=absolute", "--git-path", "hooks/pre-commit"],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -44,7 +44,9 @@ def find(folder: str) -> Place:
         raise HookError("git is not installed", hint="install git, or run the check in CI") from None
     if done.returncode != 0:
         raise HookError("this is not a git repository", location=folder, hint="git init")
-    path = done.stdout.strip()
+    bare, path = done.stdout.rstrip("\n").split("\n", 1)
+    if bare == "true":
+        raise HookError("nobody commits in a bare repository", location=folder, hint="install it in a clone")
     text = _read(path)
     if text is None:
         return Place(path, "absent")
