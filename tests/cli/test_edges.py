@@ -68,7 +68,6 @@ def test_json_on_a_terminal_cannot_steer_it_and_is_the_same_json(app: App, form:
         ["interaction", "record", "rec.json", "--dry-run", "--format", "json"],
         ["interaction", "records", "--format", "csv", "--columns", "summary"],
         ["interaction", "show", "--format", "json"],
-        ["interaction", "export", "--prose"],
         ["interaction", "export", "--prose", "--format", "csv"],
     ],
     ids=" ".join,

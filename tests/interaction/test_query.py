@@ -255,7 +255,7 @@ def test_csv_and_columns(log: App) -> None:
 def test_an_empty_answer_is_yes(log: App) -> None:
     done = log("interaction", "records", "--kind", "Incident")
     assert (done.code, done.out) == (0, "")
-    assert "0 records in 8 records" in done.err
+    assert "0 of 8 records" in done.err
 
 
 def test_no_project_no_log_no_cost(app: App) -> None:

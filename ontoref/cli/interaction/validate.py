@@ -146,12 +146,13 @@ def _known(inputs: list[Input], project: Project, blobs: list[Blob] | None, asid
     """Files whose records those that are judged may name: the rest of the index, or the log that they lie in."""
     import os
 
+    from ontoref.cli.output import short_path
     from ontoref.interaction import history
     from ontoref.interaction.validate import Input
 
     if blobs is None:
         log = project.log_folder(project.settings)
-        return [Input(_label(path), path) for path in _log_files(log)] if _any_below(inputs, log) else []
+        return [Input(short_path(path), path) for path in _log_files(log)] if _any_below(inputs, log) else []
     if not blobs:
         return []
     top, log = in_git(project)
