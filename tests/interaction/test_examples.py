@@ -70,3 +70,9 @@ def test_flipping_one_word_of_the_real_examples_is_found_in_every_format(app: Ap
         assert done.code == 1, form
         for expected in ("log.jsonl", str(column), "/outcome", "enum"):
             assert expected in done.out, (form, expected)
+
+
+def test_the_guide_lists_every_rule() -> None:
+    guide = (ROOT / "docs" / "validation.md").read_text()
+    for name, rule in RULES.items():
+        assert f"| `{name}` | {rule.severity} | {rule.description} |" in guide
