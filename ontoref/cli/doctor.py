@@ -64,13 +64,21 @@ def _examine() -> list[Finding]:
     import os
     import time
 
+    from ontoref.cli.lesson.shared import placement
     from ontoref.cli.state.shared import opened
     from ontoref.interaction.health import examine_project
     from ontoref.interaction.project import find_project
+    from ontoref.lesson.health import examine_lessons
     from ontoref.state.doctor import examine
+    from ontoref.state.placement import SqlitePlacement
 
     with opened(read_only=True) as state:
         found = examine(state, os.environ, os.path.expanduser("~"), time.time())
+        place = placement()
+        # The database of all state is examined already.
+        whole = place != SqlitePlacement(state.layout.global_database)
+        if whole or not any(one.rule == "database" and one.place == state.layout.global_database for one in found):
+            found += examine_lessons(place, state.layout)
     return found + examine_project(find_project(os.getcwd()))
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import App
+from tests.lesson.running import InProcess, Lessons
 from tests.lesson.samples import NOW, candidate, lesson, proposal
 from tests.lesson.servers import Server
-from tests.lesson.test_end_to_end import Lessons
 
 DEAD = "postgres://ana:s3cr3t%40word@127.0.0.1:1/nowhere"
 BOOK: dict[str, Any] = {
@@ -53,7 +53,7 @@ BOOK: dict[str, Any] = {
 
 @pytest.fixture
 def cli(app: App, tmp_path: Path) -> Lessons:
-    return Lessons(app, tmp_path / "state")
+    return Lessons(InProcess(app.folder), tmp_path / "state")
 
 
 def export_of(*records: tuple[str, dict[str, Any]]) -> str:
@@ -326,3 +326,46 @@ def test_insights_of_the_projects_records_are_candidates(cli: Lessons, app: App)
     assert waiting["draft"]["statement"] == "orjson refuses lone surrogates"
     assert waiting["scope"] == {"agent_id": "claude-code", "workspace": str(app.folder)}
     assert "insights" not in cli("lesson", "run").err
+
+
+def test_doctor_tells_what_is_wrong_with_the_store(cli: Lessons, tmp_path: Path) -> None:
+    def rules(code: int = 0, **env: str) -> dict[str, str]:
+        done = cli("doctor", "--format", "json", code=code, env=env)
+        assert "s3cr3t" not in done.out + done.err
+        return {one["rule"]: one["remedy"] for one in json.loads(done.out) if one["rule"].startswith("lesson")}
+
+    cli("lesson", "import", "-", stdin=export_of(("lesson", lesson("a"))))
+    assert rules() == {}
+    assert set(rules(1, ONTOREF_LESSONS=DEAD)) == {"lesson-store"}
+    folder = tmp_path / "state" / "lessons-fallback"
+    env = {"ONTOREF_LESSONS": f"fs-jsonl:{folder}"}
+    cli("lesson", "import", "-", stdin=export_of(("lesson", lesson("b", supersedes="gone"))), env=env)
+    found = rules(1)
+    assert found == {"lesson-fallback": f"ontoref lesson import {folder}"}
+    assert set(rules(1, **env)) == {"lesson-chain"}
+    cli("lesson", "import", str(folder))
+    assert set(rules(1)) == {"lesson-chain"}
+    file = folder / "learning-records.jsonl"
+    whole = file.read_text()
+    file.write_text(whole + "half a li")
+    assert set(rules(1, **env)) == {"lesson-chain"}
+    file.write_text(whole + "half a line\n")
+    assert set(rules(1, **env)) == {"lesson-chain", "lesson-lines"}
+
+
+def test_a_backup_holds_lessons_wherever_they_are(cli: Lessons, app: App, tmp_path: Path) -> None:
+    cli("lesson", "import", "-", stdin=export_of(("lesson", lesson("a"))))
+    cli("backup", "create", "-o", "one.tar.gz")
+    assert not (app.folder / "one.lessons.jsonl").exists()
+    env = {"ONTOREF_LESSONS": f"fs-jsonl:{tmp_path / 'own'}"}
+    cli("lesson", "import", "-", stdin=export_of(("lesson", lesson("b"))), env=env)
+    assert "two.lessons.jsonl" in cli("backup", "create", "-o", "two.tar.gz", "--dry-run", env=env).err
+    cli("backup", "create", "-o", "two.tar.gz", env=env)
+    beside = app.folder / "two.lessons.jsonl"
+    assert beside.stat().st_mode & 0o777 == 0o600
+    other = {"ONTOREF_STATE_DIR": str(tmp_path / "other")}
+    cli("backup", "restore", "one.tar.gz", "--yes", env=other)
+    assert [one["id"] for one in cli.json("lesson", "search", "tabs", env=other)] == ["a"]
+    assert "ontoref lesson import" in cli("backup", "restore", "two.tar.gz", "--yes", env=other).err
+    cli("lesson", "import", str(beside), env=other)
+    assert [one["id"] for one in cli.json("lesson", "list", env=other)] == ["a", "b"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.conftest import App, Result
+from tests.conftest import App
+from tests.lesson.running import Lessons
 from tests.state.samples import SESSION, claude_line
 
 STARTED = [
@@ -25,22 +25,6 @@ def transcript(folder: Path, said: list[tuple[str, str]] | None = None, session:
     lines = [claude_line(n, session, text, kind) for n, (kind, text) in enumerate(said or STARTED, 1)]
     path.write_bytes(b"".join(lines))
     return path
-
-
-class Lessons:
-    """The command line with a state of its own."""
-
-    def __init__(self, app: App, folder: Path) -> None:
-        self.app = app
-        self.env = {"ONTOREF_STATE_DIR": str(folder), "USER": "ana"}
-
-    def __call__(self, *words: str, code: int = 0, **more: Any) -> Result:
-        done = self.app(*words, env={**self.env, **more.pop("env", {})}, **more)
-        assert done.code == code, (words, done)
-        return done
-
-    def json(self, *words: str, **more: Any) -> Any:
-        return json.loads(self(*words, "--format", "json", **more).out)
 
 
 @pytest.fixture

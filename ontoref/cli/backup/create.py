@@ -17,7 +17,8 @@ def create(
 ) -> None:
     """Write all local state into one verified archive, while others go on working.
 
-    The archive holds transcripts in full and has mode 0600. Private keys and the repository's records are not
+    The archive holds transcripts in full and has mode 0600. Lessons are in it too; where they are kept outside
+    of local state they are written to a file beside it. Private keys and the repository's records are not
     in it.
 
     \b
@@ -28,6 +29,7 @@ def create(
     import os
     from datetime import UTC, datetime
 
+    from ontoref.cli.lesson.saving import save_lessons
     from ontoref.cli.state.shared import opened, size
     from ontoref.errors import OntorefError
     from ontoref.state import backup
@@ -49,6 +51,8 @@ def create(
             ]
             emit(rows, form, columns=("database", "size_bytes", "path"))
             note(f"would write {output}; nothing was written")
+            if beside := save_lessons(output, dry_run=True):
+                note(f"would write the lessons, which are kept elsewhere, to {beside[0]}")
             return
     with opened(read_only=False) as state:
         made = backup.create(state, output, now, check=not no_verify)
@@ -60,4 +64,6 @@ def create(
         form,
         columns=("database", "size_bytes", "sha256"),
     )
+    if saved := save_lessons(output):
+        note(f"{saved[0]}  {saved[1]} records of lessons, which are kept elsewhere")
     note(f"{made.path}  {size(made.size_bytes)}" + ("  verified" if made.verified else "  not verified"))

@@ -43,6 +43,10 @@ def restore(
     for path in done.aside:
         note(f"could not be opened, now called {path}")
     note(f"{len(done.manifest.assets)} databases restored below {layout.root}")
+    from ontoref.cli.lesson.saving import beside
+
+    if os.path.exists(lessons := beside(os.path.abspath(archive))):
+        note(f"lessons were kept elsewhere: ontoref lesson import {lessons}")
     if done.rollback is not None:
         note(f"what was there before: {done.rollback}")
     return 0

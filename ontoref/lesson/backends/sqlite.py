@@ -98,6 +98,10 @@ class SqliteTable:
             found = dict(self._database.all(self._sql.counts))
         return {name: found.get(name, 0) for name in RECORD_TYPES}
 
+    def problems(self) -> list[str]:
+        """What SQLite finds wrong with the file."""
+        return self._database.integrity()
+
     def close(self) -> None:
         self._database.close()
 
