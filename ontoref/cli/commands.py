@@ -60,6 +60,7 @@ COMMANDS: dict[str, Entry] = {
             "query": Entry("Ask a DuckDB export in SQL.", "ontoref.cli.replay.query:query"),
         },
     ),
+    "serve": Entry("Show sessions and decisions in the browser.", "ontoref.cli.serve:serve"),
     "adr": Entry(
         "Make architecture decision records of decisions.",
         commands={

@@ -17,6 +17,7 @@ from ontoref.replay.preview import event_json
 from ontoref.replay.source import Source
 from ontoref.replay.totals import Totals, totals_of
 from ontoref.replay.tree import Delegation, Node, Row, Tree, Turn, Workflow, walk
+from ontoref.replay.trees import Trees
 
 __all__ = ["MOST_DEPTH", "MOST_LIMIT", "BadParameter", "Options", "child_id", "children_answer", "tree_answer"]
 
@@ -92,20 +93,24 @@ def tree_answer(source: Source, session_id: str, options: Options | None = None)
     Errors: BadParameter for a cursor or a turn that the session does not have.
     """
     options = options or Options()
-    rows = source.rows(session_id)
-    tree = build_tree(rows or ())
-    return _Answer(source, session_id, options).tree(tree, known=rows is not None)
+    trees = _trees(source)
+    tree = trees.tree(session_id)
+    return _Answer(trees, session_id, options).tree(tree or build_tree(()), known=tree is not None)
 
 
 def children_answer(source: Source, session_id: str, span_id: str, options: Options | None = None) -> dict[str, Any]:
-    """One delegation, workflow or stage of a session, opened. Errors: BadParameter if there is none."""
+    """One delegation, workflow or stage of a session, opened. Errors: LookupError if there is none."""
     options = options or Options()
-    tree = build_tree(source.rows(session_id) or ())
-    return _Answer(source, session_id, options).child(tree, span_id)
+    trees = _trees(source)
+    return _Answer(trees, session_id, options).child(trees.tree(session_id) or build_tree(()), span_id)
+
+
+def _trees(source: Source) -> Trees:
+    return source if isinstance(source, Trees) else Trees(source)
 
 
 class _Answer:
-    def __init__(self, source: Source, session_id: str, options: Options) -> None:
+    def __init__(self, source: Trees, session_id: str, options: Options) -> None:
         self.source = source
         self.session_id = session_id
         self.options = options
@@ -219,7 +224,7 @@ class _Answer:
                     opened = self._stage(stage, 1, (self.session_id,), 0, opened=True)
                     break
         else:
-            raise BadParameter(f"the session has no delegation {span_id!r}")
+            raise LookupError(span_id)
         self._fill_counts(opened)
         return opened
 
@@ -292,9 +297,9 @@ class _Answer:
             expanded = True
             above = (*above, child)
             level += 1
-            rows = self.source.rows(child)
-            missing = rows is None
-            tree = build_tree(rows or ())
+            own = self.source.tree(child)
+            missing = own is None
+            tree = own or build_tree(())
             items = items + flattened(tree)
             inside = [*inside, *rows_of(tree)]
             nested = [*nested, *nodes_of(tree)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ontoref.errors import MissingExtra, OntorefError
+from ontoref.replay.preview import packed
 from ontoref.replay.tree import Row
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.find import AmbiguousSession, UnknownSession
@@ -112,6 +113,16 @@ class DuckStore:
             )
         return found
 
+    def sessions(self) -> list[dict[str, Any]]:
+        """Every session with the times of its first and last event, the newest first."""
+        return list(
+            self.query(
+                "SELECT session_id, any_value(native_session_id) AS native_session_id, any_value(runtime) AS runtime,"
+                " min(ts) FILTER (ts > 0) AS first, max(ts) AS last FROM replay_events"
+                " GROUP BY session_id ORDER BY first DESC NULLS LAST, session_id"
+            )
+        )
+
     def query(self, sql: str) -> Iterator[dict[str, Any]]:
         """The rows of any question, by column. Errors: DuckError with what DuckDB says."""
         duckdb = _module()
@@ -207,23 +218,14 @@ def _line(session_id: str, row: Row, created_at_ms: int) -> bytes:
             "kind": event.kind,
             "ts": event.ts,
             "ordinal": row.ordinal,
-            "payload": _text(event.payload),
-            "mode": None if event.mode is None else _text(event.mode),
-            "approval": None if event.approval is None else _text(event.approval),
+            "payload": packed(event.payload).decode(),
+            "mode": None if event.mode is None else packed(event.mode).decode(),
+            "approval": None if event.approval is None else packed(event.approval).decode(),
             "native_session_id": event.session_id,
             "created_at": created_at_ms,
         },
         option=orjson.OPT_APPEND_NEWLINE,
     )
-
-
-def _text(value: Any) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:
-        import json
-
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _read(text: str | None) -> Any:

@@ -8,9 +8,11 @@ import orjson
 
 from ontoref.transcript.event import ReplayEvent
 
-__all__ = ["PREVIEW_BYTES", "event_json", "preview", "size_of"]
+__all__ = ["PREVIEW_BYTES", "event_json", "packed", "preview", "size_of"]
 
 PREVIEW_BYTES = 2048
+# Deeper than any JSON that a reader lets through.
+_DEEPEST = 20_000
 # Ever smaller: characters of a text, members of a list or an object, levels.
 _STEPS = ((1500, 60, 8), (800, 40, 6), (400, 24, 5), (180, 16, 4), (80, 12, 3), (32, 10, 2))
 _FIRST = ("line", "name", "tool_use_id", "text", "output", "is_error", "status", "label", "child_session_id")
@@ -48,6 +50,22 @@ def size_of(value: Any) -> int:
         return len(orjson.dumps(value))
     except (TypeError, ValueError):
         return 1 << 40
+
+
+def packed(value: Any) -> bytes:
+    """A value as JSON, also what orjson reads and does not write: numbers beyond 64 bits, nesting beyond 254."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        import json
+        import sys
+
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, _DEEPEST))
+        try:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        finally:
+            sys.setrecursionlimit(before)
 
 
 def _cut(value: Any, text: int, members: int, levels: int) -> Any:
