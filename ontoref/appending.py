@@ -22,6 +22,8 @@ _FAR = (1 << 31) - 2
 # What a file system answers that cannot sync a folder, or lets nobody open one.
 _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM})
 _TRIES = 3
+# Looking again and again keeps a crowd fast; whoever was unlucky for so long queues up, so that nobody starves.
+_POLLED_S = 1.0
 # Month, year, log, `.ontoref` and the project's top: a new file is safe once all of them know it.
 _LEVELS = 5
 
@@ -76,7 +78,12 @@ def same_file(descriptor: int, target: str) -> bool:
 
 def _lock(descriptor: int, deadline: float, target: str, timeout_s: float) -> None:
     """Hold the lock. Errors: AppendError once the time is over, OSError where files cannot be locked."""
-    if not _try_lock(descriptor) and not _wait_for_lock(descriptor, deadline):
+    patience = min(deadline, time.monotonic() + _POLLED_S)
+    pause = 0.0005
+    while not (held := _try_lock(descriptor)) and time.monotonic() < patience:
+        time.sleep(pause)
+        pause = min(pause * 2, 0.01)
+    if not held and not _wait_for_lock(descriptor, deadline):
         raise AppendError(
             f"another process has held the lock for {timeout_s:g} s",
             location=target,
@@ -119,7 +126,7 @@ else:
     pread = os.pread
 
     def _wait_for_lock(descriptor: int, deadline: float) -> bool:
-        """Wait in the kernel's own queue. Who only looked again and again would starve beside a busy writer."""
+        """Wait in the kernel's own queue."""
         import fcntl
         import threading
 
