@@ -17,6 +17,9 @@ DEEPEST = 500
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
 _STRING_BODY = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+# The way from one value of an object to the next where nothing is odd: the key without its quotes, in one look.
+_FIRST_KEY = re.compile(r'[ \t\r\n]*+"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
+_NEXT_KEY = re.compile(r'[ \t\r\n]*+,[ \t\r\n]*+"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
 _WORD = re.compile(r"true|false|null")
 _NUMBER_BEGUN = re.compile(r"-?(?:0|[1-9][0-9]*+)?(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?")
@@ -94,10 +97,11 @@ def examine(text: str) -> Layout:
             match = _STRING.match(text, position)
             if match is None:
                 return Layout(_bad_string(text, position), places, duplicates)
-            lone = _lone_surrogate(text, position, match.end())
+            stop = match.end()
+            lone = _lone_surrogate(text, position, stop)
             if lone is not None:
                 return flaw("syntax", lone, f"{text[lone : lone + 6]} is half of a character")
-            position = match.end()
+            position = stop
         else:
             match = _NUMBER.match(text, position) or _WORD.match(text, position)
             if match is None or (match.end() < end and text[match.end()] not in " \t\r\n,]}"):
@@ -107,7 +111,13 @@ def examine(text: str) -> Layout:
             position = match.end()
 
         # Go on to where the next value begins, closing what ends on the way.
+        named = None
         while True:
+            if stack and stack[-1].is_object:
+                top = stack[-1]
+                named = (_FIRST_KEY if opened else _NEXT_KEY).match(text, position)
+                if named is not None:
+                    break
             position = _skip(text, position)
             if not stack:
                 if position < end:
@@ -128,6 +138,10 @@ def examine(text: str) -> Layout:
                 position = _skip(text, position + 1)
                 top.index += 1
             break
+        if named is not None:
+            key, key_column, position = named.group(1), named.start(1), named.end()
+            pointer = _named(top, key, key_column, duplicates)
+            continue
         if not top.is_object:
             pointer, key_column = f"{top.pointer}/{top.index}", 0
             continue
@@ -143,16 +157,23 @@ def examine(text: str) -> Layout:
             return flaw("syntax", lone, f"{text[lone : lone + 6]} is half of a character")
         key = _decoded(match.group())
         key_column = position + 1
-        pointer = f"{top.pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-        if key in top.keys:
-            duplicates.append((pointer, key_column))
-        top.keys.add(key)
+        pointer = _named(top, key, key_column, duplicates)
         position = _skip(text, match.end())
         if position >= end:
             return flaw("torn", end, _ends(stack, "after a key"))
         if text[position] != ":":
             return flaw("syntax", position, f"{_shown(text, position)} where : was expected")
         position = _skip(text, position + 1)
+
+
+def _named(top: _Open, key: str, column: int, duplicates: list[tuple[str, int]]) -> str:
+    """The pointer of a field that begins, noted where its key is not the first of its name."""
+    escaped = key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+    pointer = f"{top.pointer}/{escaped}"
+    if key in top.keys:
+        duplicates.append((pointer, column))
+    top.keys.add(key)
+    return pointer
 
 
 def _skip(text: str, position: int) -> int:
