@@ -135,6 +135,10 @@ class DuckStore:
                         yield dict(zip(names, map(_plain, values), strict=True))
             except duckdb.Error as error:
                 raise DuckError(_said(error), hint="the table is replay_events; see docs/replay.md") from None
+            except ImportError as error:
+                # DuckDB makes values of some types, such as times with a zone, with packages that it does not need.
+                hint = "cast the column, say to TIMESTAMP or VARCHAR"
+                raise DuckError(f"a column's type needs {error.name}", hint=hint) from None
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         duckdb = _module()
