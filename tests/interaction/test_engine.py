@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import json
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,11 +19,13 @@ from ontoref.interaction.check import Checker
 from ontoref.vocabulary import VocabularyError, load
 from ontoref.vocabulary.engine import Engine, compile_schema, lean
 from ontoref.vocabulary.reference import is_moment, reference_engine
+from tests.interaction.logs import record
 from tests.interaction.mutations import ODD, mutated
 
 pytest.importorskip("jsonschema_rs")
 
 VOCABULARY = load()
+GOOD = record(1)
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -165,3 +170,31 @@ def test_a_pattern_that_no_engine_should_run_is_refused(pattern: str) -> None:
 def test_the_lean_form_has_no_references_left() -> None:
     assert "$ref" not in repr(lean(VOCABULARY.strict))
     assert check.compile_schema is compile_schema
+
+
+def with_field(shape: Mapping[str, Any]) -> Checker:
+    """A checker of our vocabulary in which a record may have one more field, `extra`."""
+    grown = []
+    for schema in (VOCABULARY.schema, VOCABULARY.strict):
+        schema = copy.deepcopy(dict(schema))
+        inner = copy.deepcopy(dict(shape))
+        schema["$defs"] |= inner.pop("$defs", {})
+        schema["$defs"]["InteractionRecord"]["properties"]["extra"] = {"description": "More.", **inner}
+        grown.append(schema)
+    return Checker(dataclasses.replace(VOCABULARY, schema=grown[0], strict=grown[1]), often=True)
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_other_keywords_are_explained_too(name: str) -> None:
+    """Whatever keyword a project uses: a value that breaks it has a finding that says where, and no other has one."""
+    shape, values = KEYWORDS[name]
+    checker, reference = with_field(shape), reference_engine(shape)
+    for value in [*values, *ODD]:
+        line = json.dumps({**GOOD, "extra": value}, ensure_ascii=False).encode()
+        found = checker.check_line(line, "x", 1)
+        assert bool(found) == (not reference.accepts(value)), value
+        for finding in found:
+            assert finding.pointer.startswith("/extra"), finding
+            assert finding.column >= line.decode().index('"extra"'), finding
+            assert finding.message.startswith("extra"), finding
+            orjson.dumps(finding.as_json())
