@@ -71,7 +71,7 @@ Spoiler = Callable[[dict[str, Any], Callable[[Sequence[T]], T]], None]
 
 def _bad_word(record: dict[str, Any], pick: Callable[[Sequence[Any]], Any]) -> None:
     field = pick(("kind", "domain", "outcome", "actor"))
-    record[field] = record[field][:-1] + "x"
+    record[field] = record[field][:-1] + "#"
 
 
 def _missing(record: dict[str, Any], pick: Callable[[Sequence[Any]], Any]) -> None:

@@ -193,6 +193,21 @@ def test_files_folders_globs_and_stdin_are_read(app: App) -> None:
     assert found("-", "log", stdin=encode(record(1))) == ["3", "log/deep/b.jsonl", "log/a.jsonl"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_read_like_a_file(app: App) -> None:
+    """`validate <(zcat old.jsonl.gz)` must not find a pipe empty and call it clean."""
+    import threading
+
+    pipe = app.folder / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(encode(record(1, kind="Fxi"))))
+    writer.start()
+    done = app("interaction", "validate", "pipe", timeout=30)
+    writer.join()
+    assert done.code == 1
+    assert done.out.startswith("pipe:1:")
+
+
 def test_a_path_that_is_not_there_cannot_be_judged(app: App) -> None:
     for words in (["nothing.jsonl"], ["no/*.jsonl"]):
         done = app("interaction", "validate", *words)

@@ -106,14 +106,15 @@ def _inputs(paths: list[str] | None, project: Project, aside: str) -> list[Input
         found = log_paths([folder])
         return [Input(short_path(path), path) for path in found]
     given = []
-    for path in paths:
-        if path == "-":
+    for number, path in enumerate(paths):
+        # What can be read only once, such as `<(zcat old.gz)`, is put aside first.
+        if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
             import shutil
 
-            spooled = os.path.join(aside, "stdin")
-            with open(spooled, "wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
-            given.append(Input("-", spooled))
+            spooled = os.path.join(aside, f"stream-{number}")
+            with open(spooled, "wb") as file, open(0 if path == "-" else path, "rb", closefd=path != "-") as source:
+                shutil.copyfileobj(source, file)
+            given.append(Input(path, spooled))
         else:
             given += [Input(found, found) for found in log_paths([path])]
     return list(dict.fromkeys(given))
