@@ -1,14 +1,52 @@
-"""The index of replay events in the archive, as far as a tree asks it."""
+"""The index of replay events in the archive: what there is of each session, and at which line; never the text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ontoref.state import Database
+import orjson
 
-__all__ = ["counted"]
+from ontoref.state import Database, State, archive
+from ontoref.transcript.reader import read_source
+
+__all__ = ["counted", "index"]
 
 _AT_ONCE = 500
+
+
+def index(state: State, session_id: str, now_ms: int) -> int:
+    """Derive a session's events and put them in place of those indexed before. Returns how many.
+
+    Shape:  one transaction; a reader that fails leaves the index as it was. A payload holds its line alone, by
+            which the archived source gives the rest.
+    Errors: NoSuchSession, those of the readers and of the database.
+    """
+    session = archive.resolve(state, session_id)
+    rows = [
+        (
+            session.session_id,
+            event.span_id,
+            event.parent_span_id,
+            event.runtime,
+            event.kind,
+            event.ts,
+            ordinal,
+            orjson.dumps({"line": event.payload.get("line")}).decode(),
+            None if event.mode is None else orjson.dumps(event.mode).decode(),
+            None if event.approval is None else orjson.dumps(event.approval | {"edit_diff": None}).decode(),
+            now_ms,
+        )
+        for ordinal, event in enumerate(read_source(archive.source(state, session), session.runtime).events)
+    ]
+    database = state.writable_agent(session.agent_id)
+    with database.transaction():
+        database.execute("DELETE FROM replay_events WHERE session_id = ?", (session.session_id,))
+        database.connection.executemany(
+            "INSERT OR IGNORE INTO replay_events (session_id, span_id, parent_span_id, runtime, kind, ts, ordinal,"
+            " payload, mode, approval, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+    return len(rows)
 
 
 def counted(database: Database, session_ids: Sequence[str]) -> Mapping[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,8 @@ def files_of(path: Path, reading: Callable[[str], None] = lambda path: None) -> 
 
 
 def archive_of(folder: Path, reading: Callable[[str], None] = lambda name: None) -> Archive:
+    from ontoref.replay.archive_index import index
+    from ontoref.state import archive
     from ontoref.state.importer import Importer
 
     layout = Layout(str(folder / "state"))
@@ -82,6 +85,8 @@ def archive_of(folder: Path, reading: Callable[[str], None] = lambda name: None)
         importer = Importer(state)
         list(importer.run([str(folder)]))
         importer.finish()
+        for found in archive.listing(state):
+            index(state, found.session_id, 1)
     return Archive(lambda: State(layout, read_only=True), reading=reading)
 
 
@@ -153,6 +158,55 @@ def test_the_same_tree_from_every_source(source: Source) -> None:
     alone = tree_answer(source, CHILD)
     for name in ("events", "delegations", "approvals"):
         assert opened[name] == [one for turn in alone["turns"] for one in turn[name]]
+
+
+def test_the_archive_tells_sizes_by_its_index(tmp_path: Path) -> None:
+    """S2-11, S2-12, S2-14, S2-48: rows of each session once, however often it is indexed."""
+    from ontoref.replay.archive_index import index
+
+    write_session(tmp_path)
+    source = archive_of(tmp_path)
+    assert source.counts([PARENT, CHILD, "codex:no"]) == {PARENT: 4, CHILD: 3}
+    (node,) = tree_answer(source, PARENT)["turns"][0]["delegations"]
+    assert node["event_count"] == 3
+    with State(Layout(str(tmp_path / "state")), read_only=False) as state:
+        assert index(state, PARENT, 2) == 4
+    assert source.counts([PARENT, CHILD]) == {PARENT: 4, CHILD: 3}
+
+
+def test_a_reader_that_fails_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S2-15."""
+    from ontoref.replay import archive_index
+
+    write_session(tmp_path)
+    source = archive_of(tmp_path)
+
+    class Broken:
+        @property
+        def events(self) -> Any:
+            yield event("u1")
+            raise OSError("gone")
+
+    monkeypatch.setattr(archive_index, "read_source", lambda *_: Broken())
+    with State(Layout(str(tmp_path / "state")), read_only=False) as state, pytest.raises(OSError, match="gone"):
+        archive_index.index(state, PARENT, 2)
+    assert source.counts([PARENT]) == {PARENT: 4}
+
+
+def test_reading_takes_no_lock_and_changes_nothing(tmp_path: Path) -> None:
+    """S2-16, S2-17: another process writes meanwhile."""
+    write_session(tmp_path)
+    source = archive_of(tmp_path)
+    (database,) = (tmp_path / "state").rglob("ontoref-agent.sqlite")
+    before = database.read_bytes()
+    with sqlite3.connect(database, isolation_level=None) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        for _ in range(3):
+            assert tree_answer(source, PARENT)["row_count"] == 4
+            assert source.counts([PARENT]) == {PARENT: 4}
+        writer.execute("ROLLBACK")
+    writer.close()
+    assert database.read_bytes() == before
 
 
 @pytest.mark.parametrize("kind", ["files", "archive"])

@@ -83,11 +83,26 @@ def import_(
         finally:
             progress.clear()
             importer.finish()
+            _index(state, list(changed))
             if changed and not no_capture:
                 _capture(state, list(changed))
         _print(done, form)
         note(_summary(importer, duration(time.monotonic() - started)))
         return 1 if importer.counts["failed"] else 0
+
+
+def _index(state: State, session_ids: list[str]) -> None:
+    """Index the events of what came. An index can be made again at any time, so what goes wrong is only told."""
+    import time
+
+    from ontoref.errors import OntorefError
+    from ontoref.replay.archive_index import index
+
+    for session_id in session_ids:
+        try:
+            index(state, session_id, int(time.time() * 1000))
+        except (OntorefError, OSError) as error:
+            note(f"{session_id}: its events are not indexed: {error}")
 
 
 def _capture(state: State, session_ids: list[str]) -> None:
