@@ -30,6 +30,7 @@ def test_every_parameter_of_every_command_says_what_it_is() -> None:
         if entry.target:
             command = build(name, entry)
             assert command.help, name
+            assert "Example" in command.help, name
             for parameter in command.params:
                 if isinstance(parameter, click.Option | click.Argument) and not getattr(parameter, "help", None):
                     silent.append(f"{name}: {parameter.name}")

@@ -23,7 +23,8 @@ def serve(
     written through it.
 
     \b
-    ontoref serve --open
+    Example:
+      ontoref serve --open
     curl -H "Authorization: Bearer TOKEN" http://127.0.0.1:PORT/api/sessions
     """
     import contextlib

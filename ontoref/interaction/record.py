@@ -76,6 +76,22 @@ def prepare(given: Given, context: Context, checker: Checker, path: str) -> Item
     return item
 
 
+def references(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Ids of other records that a record names, each with its pointer."""
+    parent, superseded = record.get("parent_record"), record.get("supersedes")
+    if isinstance(parent, str):
+        yield parent, "/parent_record"
+    for index, target in enumerate(superseded if isinstance(superseded, list) else ()):
+        if isinstance(target, str):
+            yield target, f"/supersedes/{index}"
+
+
+def no_record(target: str, pointer: str) -> str:
+    """What is said of a reference to a record that is not in the log."""
+    name, _, index = pointer[1:].partition("/")
+    return f'{name}{f"[{index}]" if index else ""}: no record "{target}" is in the log'
+
+
 def prepare_unchecked(given: Given, context: Context, path: str) -> Item:
     """The record completed and not checked: only what would break the log for its readers is refused."""
     if given.fault is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ontoref.errors import OntorefError
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.log import Written, append, find_all, relative_path
-from ontoref.interaction.record import Item, same
+from ontoref.interaction.record import Item, references, same
 
 __all__ = ["DuplicateId", "Settled", "Stopped", "add", "settle"]
 
@@ -29,13 +29,15 @@ class Settled(NamedTuple):
     """Records sorted by what is to be done with them.
 
     Shape: present are in the log already, with their places; repeated stand earlier in the input too; clashing
-           share their id with another record and carry the finding that says so.
+           share their id with another record and carry the finding that says so; stray are ids of records that
+           new ones name and that are nowhere, each with its pointer.
     """
 
     new: list[Item]
     present: list[tuple[Item, Written]]
     repeated: list[Item]
     clashing: list[Item]
+    stray: list[tuple[str, str]]
 
 
 class Stopped(Exception):
@@ -56,13 +58,17 @@ def settle(items: Sequence[Item], folder: str) -> Settled:
 
     Only ids that were given are looked for, by one search over the log's bytes.
     """
-    wanted = _stated_ids(items)
+    wanted = _stated_ids(items) | {target for item in items for target, _ in references(item.record)}
     known: Known = {}
     if wanted and os.path.isdir(folder):
         from ontoref.interaction.logs import log_paths
 
         known = find_all(log_paths([folder]), wanted)
-    return _sorted(items, known, folder)
+    settled = _sorted(items, known, folder)
+    there = known.keys() | {item.identity for item in items if isinstance(item.identity, str)}
+    named = ((target, pointer) for item in settled.new for target, pointer in references(item.record))
+    settled.stray.extend((target, pointer) for target, pointer in named if target not in there)
+    return settled
 
 
 def add(
@@ -115,7 +121,7 @@ def _stated_ids(items: Iterable[Item]) -> set[str]:
 
 
 def _sorted(items: Sequence[Item], known: Known, folder: str) -> Settled:
-    settled = Settled([], [], [], [])
+    settled = Settled([], [], [], [], [])
     first: dict[str, Item] = {}
     for item in items:
         identity = item.identity

@@ -13,6 +13,7 @@ from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Block, Stretch, block
 from ontoref.interaction.check import Checker, holds_a_key_twice
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.parallel import spread
+from ontoref.interaction.record import no_record, references
 
 __all__ = ["Input", "Summary", "validate"]
 
@@ -156,7 +157,7 @@ def _judge(
                     add(key)
                     add(place)
                 if "supersedes" in record or "parent_record" in record:
-                    for target, _ in _targets(record):
+                    for target, _ in references(record):
                         key = hash(target)
                         named[key & 15].extend((key, place))
             if progress is not None:
@@ -182,16 +183,6 @@ def _loaded(line: bytes) -> Any:
         return orjson.loads(line)
     except ValueError:
         return None
-
-
-def _targets(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Ids that a record names, each with its pointer."""
-    parent, superseded = record.get("parent_record"), record.get("supersedes")
-    if isinstance(parent, str):
-        yield parent, "/parent_record"
-    for index, target in enumerate(superseded if isinstance(superseded, list) else ()):
-        if isinstance(target, str):
-            yield target, f"/supersedes/{index}"
 
 
 def _whole(
@@ -247,10 +238,9 @@ def _whole(
                 hint = "a correction is a new record with a new id and supersedes"
                 yield Finding("duplicate-id", label, number, 1, message, "/id", identity, hint=hint, record=identity)
                 continue
-            for target, pointer in _targets(record):
+            for target, pointer in references(record):
                 if hash(target) in lost:
-                    name, _, index = pointer[1:].partition("/")
-                    message = f'{name}{f"[{index}]" if index else ""}: no record "{target}" is in the log'
+                    message = no_record(target, pointer)
                     hint = "name a record's id, or check the log in which it stands too"
                     yield Finding(
                         "unknown-record", label, number, 1, message, pointer, target, hint=hint, record=identity

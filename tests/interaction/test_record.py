@@ -119,6 +119,23 @@ def test_options_build_a_record(record: Recorder, git: Callable[..., str]) -> No
     assert "witness" not in written
 
 
+def test_a_reference_to_nothing_is_warned_of_before_validate_refuses_it(record: Recorder) -> None:
+    first = {**GOOD, "id": ID}
+    other = "01JE4Q8ZT3W6M1K9V2C5N7X0RC"
+    assert (
+        f'supersedes[0]: no record "{ID}" is in the log'
+        in record("-", "--dry-run", stdin={**GOOD, "supersedes": [ID]}).err
+    )
+    done = record("-", stdin="\n".join(json.dumps(r) for r in ({**GOOD, "parent_record": ID}, first)))
+    assert done.code == 0
+    assert "warning" not in done.err
+    assert record("-", stdin={**GOOD, "supersedes": [ID]}).err == ""
+    done = record("-", "--format", "json", stdin={**GOOD, "supersedes": [ID, other]})
+    assert done.code == 0
+    assert json.loads(done.err)["warning"]["location"] == "/supersedes/1"
+    assert "[unknown-record]" in record.app("interaction", "validate", cwd=record.folder).out
+
+
 @pytest.mark.parametrize("witness", [None, {"op_id": "o", "state_root": "a" * 40, "signature": "QUJD"}], ids=repr)
 def test_a_witness_may_be_there_or_not(record: Recorder, witness: Any) -> None:
     """S4-7: absent is valid, present is checked for its shape; record drops nulls."""

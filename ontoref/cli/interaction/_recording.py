@@ -284,6 +284,14 @@ class Talk:
                 text = f"{pointer} looks as if it held a secret ({secret.kind}); --redact replaces it"
                 self._say(f"warning: {text}", warning={"kind": "secret", "message": text, "location": pointer})
 
+    def of_strays(self, strays: Sequence[tuple[str, str]]) -> None:
+        """Warn of references to records that the log lacks. They may stand on another branch, or come later."""
+        from ontoref.interaction.record import no_record
+
+        for target, pointer in strays:
+            text = f"{no_record(target, pointer)}; validate refuses that as long as it is so"
+            self._say(f"warning: {text}", warning={"kind": "unknown-record", "message": text, "location": pointer})
+
     def of_findings(
         self, items: Sequence[Item], refused: Sequence[Item], clashing: Sequence[Item], *, keep_going: bool
     ) -> None:

@@ -12,7 +12,8 @@ def actions(options: QueryOptions) -> int:
     """What was done to the world.
 
     \b
-    ontoref interaction actions --where kind=Deploy --where result=Failed
+    Example:
+      ontoref interaction actions --where kind=Deploy --where result=Failed
     """
     from ontoref.cli.interaction._query import run_query
 

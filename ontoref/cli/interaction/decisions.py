@@ -29,9 +29,10 @@ def decisions(
     A decision is kept if any of its entries meets the conditions. --history shows the entries themselves.
 
     \b
-    ontoref interaction decisions --adr-candidates --open
-    ontoref interaction decisions --irreversible --where domain=Storage
-    ontoref interaction decisions --adr-candidates --history --format json
+    Example:
+      ontoref interaction decisions --adr-candidates --open
+      ontoref interaction decisions --irreversible --where domain=Storage
+      ontoref interaction decisions --adr-candidates --history --format json
     """
     from ontoref.cli.interaction._query import run_query
     from ontoref.interaction.where import equality

@@ -12,7 +12,8 @@ def events(options: QueryOptions) -> int:
     """What happened at single moments.
 
     \b
-    ontoref interaction events --where kind=Correction --since 7d
+    Example:
+      ontoref interaction events --where kind=Correction --since 7d
     """
     from ontoref.cli.interaction._query import run_query
 

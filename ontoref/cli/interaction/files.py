@@ -16,8 +16,9 @@ def files(options: QueryOptions) -> int:
     plain folder means all below it.
 
     \b
-    ontoref interaction files 'ontoref/vocabulary/**'
-    ontoref interaction files 'docs/*.md' examples/interactions --since 30d
+    Example:
+      ontoref interaction files 'ontoref/vocabulary/**'
+      ontoref interaction files 'docs/*.md' examples/interactions --since 30d
     """
     from ontoref.cli.interaction._query import run_query
     from ontoref.interaction.logs import looks_like_log

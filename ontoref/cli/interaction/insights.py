@@ -12,7 +12,8 @@ def insights(options: QueryOptions) -> int:
     """What was learnt.
 
     \b
-    ontoref interaction insights --where kind=Pitfall --domain Query
+    Example:
+      ontoref interaction insights --where kind=Pitfall --domain Query
     """
     from ontoref.cli.interaction._query import run_query
 

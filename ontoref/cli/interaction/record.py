@@ -190,6 +190,7 @@ def _store(
     talk.of_findings(items, refused, settled.clashing, keep_going=keep_going)
     if refused and not keep_going:
         return 1
+    talk.of_strays(settled.stray)
     if dry_run:
         talk.of_records(settled.new)
         return 1 if refused else 0

@@ -12,8 +12,9 @@ def records(options: QueryOptions) -> int:
     """Records, one for each segment of a session.
 
     \b
-    ontoref interaction records --domain Storage --since 30d
-    ontoref interaction records --where decisions.reversible=false
+    Example:
+      ontoref interaction records --domain Storage --since 30d
+      ontoref interaction records --where decisions.reversible=false
     """
     from ontoref.cli.interaction._query import run_query
 

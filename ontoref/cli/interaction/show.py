@@ -23,8 +23,9 @@ def show(
     """A whole record, or every entry of a decision, newest first, each with its reasons and its session.
 
     \b
-    ontoref interaction show 01JE4Q8Z
-    ontoref interaction show jsonl-as-instance-store
+    Example:
+      ontoref interaction show 01JE4Q8Z
+      ontoref interaction show jsonl-as-instance-store
     """
     from ontoref.cli.interaction._query import logs_and_words
     from ontoref.cli.output import emit, emit_json

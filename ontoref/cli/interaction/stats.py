@@ -12,8 +12,9 @@ def stats(options: QueryOptions) -> int:
     """How often each word of each facet occurs, in the records that meet the conditions.
 
     \b
-    ontoref interaction stats --since 30d
-    ontoref interaction stats --domain Storage --format json
+    Example:
+      ontoref interaction stats --since 30d
+      ontoref interaction stats --domain Storage --format json
     """
     import dataclasses
     import time

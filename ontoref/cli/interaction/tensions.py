@@ -12,7 +12,8 @@ def tensions(options: QueryOptions) -> int:
     """Tensions, how often and by whom they were engaged.
 
     \b
-    ontoref interaction tensions --since 2mo --reverse
+    Example:
+      ontoref interaction tensions --since 2mo --reverse
     """
     from ontoref.cli.interaction._query import run_query
 

@@ -27,8 +27,9 @@ def export(
     """Write sessions into a file for analysis. A session that the file already has is replaced.
 
     \b
-    ontoref replay export --duckdb replay.duckdb --all
-    ontoref replay query --store replay.duckdb "SELECT runtime, count(*) FROM replay_events GROUP BY runtime"
+    Example:
+      ontoref replay export --duckdb replay.duckdb --all
+      ontoref replay query --store replay.duckdb "SELECT runtime, count(*) FROM replay_events GROUP BY runtime"
     """
     import time
 

@@ -21,7 +21,8 @@ def query(
     docs/replay.md has a page of useful questions.
 
     \b
-    ontoref replay query --store replay.duckdb "SELECT kind, count(*) FROM replay_events GROUP BY kind"
+    Example:
+      ontoref replay query --store replay.duckdb "SELECT kind, count(*) FROM replay_events GROUP BY kind"
     """
     from ontoref.replay.duckdb_store import DuckStore
 

@@ -43,8 +43,9 @@ def show(
     transcript states one.
 
     \b
-    ontoref replay show 7acd37a8
-    ontoref replay show 7acd37a8 --depth 0 --no-pager
+    Example:
+      ontoref replay show 7acd37a8
+      ontoref replay show 7acd37a8 --depth 0 --no-pager
     """
     from ontoref.cli.replay.opened import open_replay
     from ontoref.replay.terminal import Outline

@@ -28,8 +28,9 @@ def tree(
     A sub-agent's own session is opened only where --depth or --expand says so. docs/replay.md describes the JSON.
 
     \b
-    ontoref replay tree 7acd37a8
-    ontoref replay tree rollout.jsonl --depth 1 --format json | jq '.turns[].delegations[].label'
+    Example:
+      ontoref replay tree 7acd37a8
+      ontoref replay tree rollout.jsonl --depth 1 --format json | jq '.turns[].delegations[].label'
     """
     from ontoref.cli.replay.opened import open_replay
     from ontoref.replay.answers import Options, tree_answer

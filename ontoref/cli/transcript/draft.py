@@ -81,8 +81,9 @@ def draft(
     session drafts nothing new, a changed one supersedes its last draft.
 
     \b
-    ontoref transcript draft 7acd37a8 --kind Fix --edit
-    ontoref transcript draft rollout.jsonl --dry-run | jq .actions
+    Example:
+      ontoref transcript draft 7acd37a8 --kind Fix --edit
+      ontoref transcript draft rollout.jsonl --dry-run | jq .actions
     """
     from ontoref.cli.transcript.session import open_session
     from ontoref.interaction.check import Checker

@@ -33,8 +33,9 @@ def events(
     holds. Lines that are no event are named on stderr.
 
     \b
-    ontoref transcript events rollout.jsonl | jq -r 'select(.kind == "llm.call").payload.text'
-    ontoref transcript events 7acd37a8 --kind tool.call --follow
+    Example:
+      ontoref transcript events rollout.jsonl | jq -r 'select(.kind == "llm.call").payload.text'
+      ontoref transcript events 7acd37a8 --kind tool.call --follow
     """
     from itertools import islice
 

@@ -25,8 +25,9 @@ def find(
     With --root any folder is searched instead, say a backup.
 
     \b
-    ontoref transcript find --runtime codex --limit 5
-    ontoref transcript find --format json | jq -r '.[].id'
+    Example:
+      ontoref transcript find --runtime codex --limit 5
+      ontoref transcript find --format json | jq -r '.[].id'
     """
     from ontoref.cli.transcript.archived import with_archive
     from ontoref.cli.transcript.session import find_sessions

@@ -38,8 +38,9 @@ def show(
     """Read a session: prompts, answers, and each tool call on a line.
 
     \b
-    ontoref transcript show 7acd37a8
-    ontoref transcript show rollout.jsonl --full --no-pager
+    Example:
+      ontoref transcript show 7acd37a8
+      ontoref transcript show rollout.jsonl --full --no-pager
     """
     from ontoref.cli.transcript.session import open_session
     from ontoref.transcript.turns import blocks

@@ -26,8 +26,9 @@ def stats(
     files_ok those where the edit succeeded. Bad lines are counted and named on stderr.
 
     \b
-    ontoref transcript stats ~/.codex/sessions/2026/05/*/*.jsonl
-    ontoref transcript stats 019c8572 --format json
+    Example:
+      ontoref transcript stats ~/.codex/sessions/2026/05/*/*.jsonl
+      ontoref transcript stats 019c8572 --format json
     """
     from ontoref.cli.transcript.session import open_session
     from ontoref.errors import OntorefError

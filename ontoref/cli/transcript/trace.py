@@ -54,8 +54,9 @@ def trace(
     One session prints as one object in json; several, and --new, as a list of {session, trace}.
 
     \b
-    ontoref transcript trace rollout.jsonl --format json | jq -r .reasoning
-    ontoref transcript trace --new --runtime openclaw --format jsonl >> traces.jsonl
+    Example:
+      ontoref transcript trace rollout.jsonl --format json | jq -r .reasoning
+      ontoref transcript trace --new --runtime openclaw --format jsonl >> traces.jsonl
     """
     if new:
         return _new(session or [], runtime, processed, reprocess, agent, root, dry_run, verbose, form)
