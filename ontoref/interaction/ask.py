@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ontoref.interaction.blocks import Block, Stretch, blocks
-from ontoref.interaction.combine import Combiner, Tally, joined, tallied
+from ontoref.interaction.combine import Combiner, Tally, joined, once
 from ontoref.interaction.moments import order_key
 from ontoref.interaction.order import name_key, ordered, reach, sortable
 from ontoref.interaction.recurrence import Recurrence, look_like_ids
@@ -106,12 +106,12 @@ class Ask:
                     report.skipped.add((stretch.file, block.offset_bytes + start))
             report.lines += count
             if not self.question.history:
-                for record, _ in _records(superseding, stretch, block, report.skipped):
+                for record, _, _ in _records(superseding, stretch, block, report.skipped):
                     report.superseded.update(_texts(record.get("supersedes")))
             if recurrence is not None and report.matches is not None:
                 recurrence.note(stretch, block)
-                for record, offset in _records(meant, stretch, block, report.skipped):
-                    self._match(record, stretch, offset, report.matches, recurrence)
+                for record, start, stop in _records(meant, stretch, block, report.skipped):
+                    self._match(record, stretch, start, stop, report.matches, recurrence)
                 if len(report.matches) > _MOST_MATCHES:
                     report.matches = None
         return report
@@ -120,7 +120,8 @@ class Ask:
         self,
         record: dict[str, Any],
         stretch: Stretch,
-        offset: int,
+        start: int,
+        stop: int,
         matches: set[tuple[str, str]],
         recurrence: Recurrence,
     ) -> None:
@@ -135,7 +136,8 @@ class Ask:
             else:
                 left.append(element["id"])
         if found:
-            recurrence.keep(self._decision_entries(record, stretch.file, offset, found), left, stretch, offset)
+            entries = self._decision_entries(record, stretch.file, start, found)
+            recurrence.keep(entries, left, stretch, start, stop)
 
     # The rows ------------------------------------------------------------------------------------------------
 
@@ -171,7 +173,7 @@ class Ask:
         yield from spill
 
     def _recurring(
-        self, recurrence: Recurrence, places: set[int], share: list[Stretch], skipped: set[tuple[int, int]]
+        self, recurrence: Recurrence, places: list[int], share: list[Stretch], skipped: set[tuple[int, int]]
     ) -> Iterator[Any]:
         """The entries of the names that were heard: those kept, and those at the places."""
         for line, file, offset, known in recurrence.lines(places, share):
@@ -272,7 +274,7 @@ class Ask:
     ) -> Iterator[Entry]:
         """Decisions of a name that is meant, each an entry of its own."""
         header = self._header(record)
-        before = tallied(Tally(True, 1, 0, [orjson.dumps(record.get("session_id")).decode()], []), b"")
+        before = once(orjson.dumps(record.get("session_id")).decode())
         order = ordered(record, file, offset, 0)[:-4]
         for index, element in elements:
             key = name_key(element["id"]) + order + index.to_bytes(4, "big")
@@ -290,9 +292,9 @@ class Ask:
         sort = self.question.sort
         for name, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
             held = list(group)
-            row = build(name, *joined(content for _, content in held))
+            row = build(name, *joined([content for _, content in held]))
             if row is not None:
-                order = held[-1][0].partition(b"\0")[2]
+                order = held[-1][0][len(name) + 1 :]
                 yield (self._prefix(orjson.loads(row)) + order if sort else order), row
 
     def _decision(self, _: bytes, tally: Tally, sessions: int, last: bytes) -> bytes | None:
@@ -364,11 +366,13 @@ def decode(text: bytes | bytearray | memoryview) -> dict[str, Any] | None:
 
 def _records(
     search: Search, stretch: Stretch, block: Block, skipped: set[tuple[int, int]]
-) -> Iterator[tuple[dict[str, Any], int]]:
+) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Each record that is found, from where to where it stands in its file."""
+    base = block.offset_bytes
     for start, stop in search.lines(block.content, block.end):
         record = decode(memoryview(block.content)[start:stop])
         if record is not None:
-            yield record, block.offset_bytes + start
+            yield record, base + start, base + stop
         elif block.content[start:stop].strip():
             skipped.add((stretch.file, block.offset_bytes + start))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
 from ontoref.interaction.spill import Spill
 
-__all__ = ["Combiner", "Tally", "joined", "tallied"]
+__all__ = ["Combiner", "Tally", "joined", "once", "tallied"]
 
 Last = TypeVar("Last")
 
@@ -31,6 +31,15 @@ class Tally(NamedTuple):
 def tallied(tally: Tally, last: bytes) -> bytes:
     """An entry's content: the tally on a line, then last, which says what the latest entry says."""
     return orjson.dumps(tuple(tally), option=orjson.OPT_APPEND_NEWLINE) + last
+
+
+# How the tally of one entry begins, if it is meant.
+_ONCE = b"[true,1,0,["
+
+
+def once(session: str) -> bytes:
+    """The tally, on a line, of one entry that is meant."""
+    return tallied(Tally(True, 1, 0, [session], []), b"")
 
 
 class _Name(Generic[Last]):
@@ -85,8 +94,13 @@ class Combiner(Generic[Last]):
         self._room = self._most
 
 
-def joined(contents: Iterable[bytes]) -> tuple[Tally, int, bytes]:
+def joined(contents: Sequence[bytes]) -> tuple[Tally, int, bytes]:
     """The tally of all entries of a name, how many sessions they are, and the last of them."""
+    if len(contents) == 1 and contents[0].startswith(_ONCE):
+        # Most names are met once, and what their tally says is known.
+        head, _, last = contents[0].partition(b"\n")
+        if head.endswith(b"],[]]"):
+            return Tally(True, 1, 0, [], []), 1, last
     meant, times, decisions = False, 0, 0
     sessions: set[str] = set()
     actors: set[str] = set()

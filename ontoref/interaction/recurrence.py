@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import compress, count
+from typing import BinaryIO
 
 from ontoref.interaction.blocks import Block, Stretch
 from ontoref.interaction.search import Mentions
@@ -12,67 +16,104 @@ from ontoref.interaction.spill import Entry, Spill
 __all__ = ["Recurrence", "look_like_ids"]
 
 _OFFSET_BITS = 44
+# What is read around a place to see its whole line; doubled until it shows.
+_AROUND_BYTES = 1 << 13
 
 
 class Recurrence:
-    """Every mention of an id in a share, as a hash of the id and the place of its line.
+    """Every mention of an id in a share, as a hash of the id and its place.
 
-    Units: sixteen bytes a mention; the lines that were decoded anyway are kept as entries.
+    Shape: a place is a file and the offset of any byte of a line.
+    Units: twelve bytes a mention; the lines that were decoded anyway are kept as entries.
     """
 
     def __init__(self) -> None:
         self.entries = Spill()
-        self._known: set[int] = set()
         self._hashes = array("q")
-        self._places = array("Q")
+        # Places within their block; the blocks are told by how many mentions stand before them.
+        self._hits = array("L")
+        self._blocks: list[tuple[int, int]] = []
+        # Lines that were kept, in order, from the first byte to the last.
+        self._known_starts: list[int] = []
+        self._known_stops: list[int] = []
         # Ids on known lines that were not kept: their lines are decoded once more if they turn out to be wanted.
         self._left: list[tuple[int, int]] = []
         self._unclear: set[int] = set()
         self._mentions = Mentions("id")
 
-    def keep(self, entries: Iterable[Entry], left: Iterable[str], stretch: Stretch, offset_bytes: int) -> None:
-        """Keep some entries of a line that was decoded; left are the names of its other ones."""
-        place = _place(stretch, offset_bytes)
-        self._known.add(place)
-        self._left.extend((hash(name.encode()), place) for name in left)
+    def keep(self, entries: Iterable[Entry], left: Iterable[str], place: Stretch, start: int, stop: int) -> None:
+        """Keep some entries of a line that was decoded; left are the names of its other ones.
+
+        Shape: lines are kept in the order of the share; start and stop are offsets in the file.
+        """
+        first = _place(place, start)
+        self._known_starts.append(first)
+        self._known_stops.append(first + stop - start)
+        self._left.extend((hash(name.encode()), first) for name in left)
         for entry in entries:
             self.entries.add(entry)
 
     def note(self, stretch: Stretch, block: Block) -> None:
         """Note every mention in a block."""
         base = _place(stretch, block.offset_bytes)
-        starts = array("Q")
-        unclear = self._mentions.note(block.content, block.end, self._hashes, starts)
-        self._places.extend(base + start for start in starts)
+        self._blocks.append((len(self._hits), base))
+        unclear = self._mentions.note(block.content, block.end, self._hashes, self._hits)
         self._unclear.update(base + start for start in unclear)
 
-    def places(self, names: frozenset[bytes]) -> set[int]:
-        """Lines that may mention a name and have more to give than what was kept of them."""
+    def places(self, names: frozenset[bytes]) -> list[int]:
+        """Places, in order, of lines that may mention a name and have more to give than what was kept of them."""
         wanted = frozenset(map(hash, names))
-        places = {p for h, p in zip(self._hashes, self._places, strict=True) if h in wanted} | self._unclear
-        places -= self._known
-        places.update(place for h, place in self._left if h in wanted)
-        return places
+        found = {place for hashed, place in self._left if hashed in wanted}
+        found.update(place for place in self._unclear if not self._known(place))
+        blocks, number = [*self._blocks, (len(self._hits), 0)], 0
+        for index in compress(count(), map(wanted.__contains__, self._hashes)):
+            while blocks[number + 1][0] <= index:
+                number += 1
+            place = blocks[number][1] + self._hits[index]
+            if not self._known(place):
+                found.add(place)
+        return sorted(found)
 
-    def lines(self, places: set[int], share: list[Stretch]) -> Iterator[tuple[bytes, int, int, bool]]:
-        """(line, file, offset, whether some of its entries are kept) at the places.
+    def _known(self, place: int) -> bool:
+        index = bisect_right(self._known_starts, place) - 1
+        return index >= 0 and place <= self._known_stops[index]
+
+    def lines(self, places: Iterable[int], share: list[Stretch]) -> Iterator[tuple[bytes, int, int, bool]]:
+        """(line, file, offset, whether some of its entries are kept), each line at the places once, in order.
 
         Errors: OSError if a log cannot be read any more.
         """
         paths = {stretch.file: stretch.path for stretch in share}
-        current, file = -1, None
+        current, file, seen = -1, None, -1
         try:
-            for place in sorted(places):
+            for place in places:
                 number, offset = place >> _OFFSET_BITS, place & ((1 << _OFFSET_BITS) - 1)
                 if number != current or file is None:
                     if file is not None:
                         file.close()
-                    current, file = number, open(paths[number], "rb")  # noqa: SIM115 closed at the end
-                file.seek(offset)
-                yield file.readline(), number, offset, place in self._known
+                    current, file, seen = number, open(paths[number], "rb"), -1  # noqa: SIM115 closed at the end
+                if offset < seen:
+                    continue
+                start, line = _line_around(file, offset)
+                seen = start + len(line)
+                yield line, number, start, self._known(place)
         finally:
             if file is not None:
                 file.close()
+
+
+def _line_around(file: BinaryIO, offset: int) -> tuple[int, bytes]:
+    """Where the line begins that has the byte at offset, and the line without what ends it."""
+    around = _AROUND_BYTES
+    while True:
+        begin = max(0, offset - around)
+        file.seek(begin, os.SEEK_SET)
+        text = file.read(offset - begin + around)
+        start = text.rfind(b"\n", 0, offset - begin) + 1
+        stop = text.find(b"\n", offset - begin)
+        if (start or not begin) and (stop >= 0 or len(text) < offset - begin + around):
+            return begin + start, text[start : stop if stop >= 0 else len(text)]
+        around *= 2
 
 
 def _place(stretch: Stretch, offset_bytes: int) -> int:

@@ -298,17 +298,17 @@ class Mentions:
         # How the ids of decisions and of records are mostly written.
         self._usual = (b"{" + self._anchor + b':"', b"," + self._anchor + b':"0')
 
-    def note(self, block: bytearray, end: int, hashes: array[int], starts: array[int]) -> list[int]:
-        """Append the hash of each text and the place where its line starts.
+    def note(self, block: bytearray, end: int, hashes: array[int], hits: array[int]) -> list[int]:
+        """Append the hash of each text, and where in the block it stands.
 
         Shape: returned are the starts of lines in which only decoding can tell the text.
         """
-        add_hash, add_start = hashes.append, starts.append
+        add_hash, add_hit = hashes.append, hits.append
         quote, back = block.find, block.rfind
         anchor, width = self._anchor, len(self._anchor)
         find = self._find(block, end)
         unclear = [start for start, _ in self._escapes.escaped(block, end)]
-        if Str is not None and self._note_usual(block, end, hashes, starts):
+        if Str is not None and self._note_usual(block, end, hashes, hits):
             return unclear
         # This runs once for each id of a log: what is not needed for most of them is kept out of the way.
         hit = find(anchor)
@@ -318,7 +318,7 @@ class Mentions:
                 other = self._match(block, hit + width, end)
                 if other is not None and other[2] == b'"':
                     add_hash(hash(other[1]))
-                    add_start(back(b"\n", 0, hit) + 1)
+                    add_hit(hit)
                 elif other is not None:
                     unclear.append(back(b"\n", 0, hit) + 1)
             # A ULID is 26 characters from 0 to 7 on; each record has one, and no decision is named so.
@@ -328,26 +328,29 @@ class Mentions:
                     unclear.append(back(b"\n", 0, hit) + 1)
                 else:
                     add_hash(hash(value))
-                    add_start(back(b"\n", 0, hit) + 1)
+                    add_hit(hit)
             hit = find(anchor, first)
         return unclear
 
-    def _note_usual(self, block: bytearray, end: int, hashes: array[int], starts: array[int]) -> bool:
+    def _note_usual(self, block: bytearray, end: int, hashes: array[int], hits: array[int]) -> bool:
         """The same where every id stands first in a decision or is a record's; False if that is not so."""
-        text = Str(memoryview(block)[:end])
-        find, quote, back = text.find, block.find, block.rfind
+        content = bytes(memoryview(block)[:end])
+        text = Str(content)
+        find, quote = text.find, content.find
         usual, width = self._usual[0], len(self._usual[0])
-        values, hits = [], []
-        hit = find(usual)
+        found: list[int] = []
+        add, hit = found.append, find(usual)
         while hit >= 0:
-            first = hit + width
-            values.append(bytes(block[first : quote(b'"', first, end)]))
-            hits.append(hit)
-            hit = find(usual, first)
-        if text.count(self._anchor) != len(hits) + text.count(self._usual[1]) or b"\\" in b"".join(values):
+            hit += width
+            add(hit)
+            hit = find(usual, hit)
+        if text.count(self._anchor) != len(found) + text.count(self._usual[1]):
+            return False
+        values = [content[first : quote(b'"', first)] for first in found]
+        if b"\\" in b"".join(values):
             return False
         hashes.extend(map(hash, values))
-        starts.extend([back(b"\n", 0, hit) + 1 for hit in hits])
+        hits.extend(found)
         return True
 
     def _find(self, block: bytearray, end: int) -> Callable[..., int]:
