@@ -32,6 +32,8 @@ def project_folder() -> tuple[str, str]:
 
 def carry_out(root: str, changes: Sequence[Change], form: PlanFormat, *, dry_run: bool) -> int:
     """Write the changes (unless dry_run) and print them. Returns 1 if a conflict is left to the person."""
+    import os
+
     from ontoref.cli.output import emit_json, note
     from ontoref.interaction.adoption.change import Verb, write
 
@@ -47,6 +49,8 @@ def carry_out(root: str, changes: Sequence[Change], form: PlanFormat, *, dry_run
             print(f"{change.verb.value:<8}  {change.path:<{width}}  {change.why}".rstrip())
         if not shown:
             print("nothing to do: the project is up to date")
+    if os.path.realpath(root) != os.path.realpath(os.curdir):
+        note(f"in {root}")
     if dry_run:
         note("dry run: nothing was written")
     if conflicts:

@@ -95,3 +95,21 @@ def test_the_settings_and_the_record_that_init_suggests_work(app: App, git: Call
     )
     assert result.code == 0, result.err
     assert app("interaction", "validate").code == 0
+
+
+def test_the_way_out_that_a_missing_vocabulary_file_names_is_one(app: App) -> None:
+    app("init")
+    (app.folder / ".ontoref/schemas/coder.yaml").unlink()
+    refused = app("interaction", "validate")
+    assert refused.code == 2
+    assert "ontoref init" in refused.err
+    assert "create" in app("init").out
+    assert app("interaction", "validate").code == 0
+
+
+def test_from_a_folder_inside_it_says_which_project_it_sets_up(app: App, git: Callable[..., str]) -> None:
+    inner = app.folder / "deep"
+    inner.mkdir()
+    assert f"in {app.folder.resolve()}" in app("init", cwd=inner).err
+    assert (app.folder / "AGENTS.md").is_file()
+    assert app("init").err == ""

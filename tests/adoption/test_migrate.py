@@ -55,6 +55,17 @@ def test_a_project_without_schemas_gets_them_and_a_second_run_changes_nothing(sh
     assert apply(project) == {}
 
 
+def test_a_file_that_is_gone_comes_back_and_the_others_keep_their_changes(shipped: Path, project: Path) -> None:
+    apply(project)
+    words = project / ".ontoref/schemas/coder.yaml"
+    words.write_text(words.read_text() + "# ours\n")
+    (project / ".ontoref/schemas/core.yaml").unlink()
+    assert [entry.state for entry in status(str(project), migrations())] == ["outdated"]
+    assert apply(project)[".ontoref/schemas/core.yaml"] is Verb.create
+    assert words.read_text().endswith("# ours\n")
+    assert apply(project) == {}
+
+
 def test_looking_writes_nothing(shipped: Path, project: Path) -> None:
     status(str(project), migrations())
     plan(str(project), migrations(), NOW)

@@ -37,7 +37,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Shape: state is `pending` (never applied), `outdated` (a newer file ships now) or `applied`."""
+    """Shape: state is `pending` (never applied), `outdated` (a newer file ships now, or one is gone) or `applied`."""
 
     migration: Migration
     state: str
@@ -70,7 +70,8 @@ def status(root: str, all_migrations: list[Migration]) -> list[Status]:
             result.append(Status(migration, "pending", None))
             continue
         current = {source: _digest(_shipped(source)) for source in migration.ships}
-        state = "applied" if entry.get("files") == current else "outdated"
+        there = all(os.path.exists(os.path.join(root, *target.split("/"))) for target in migration.ships.values())
+        state = "applied" if there and entry.get("files") == current else "outdated"
         result.append(Status(migration, state, entry.get("applied_at")))
     return result
 
