@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -138,6 +139,29 @@ def app(tmp_path: Path) -> App:
     folder = tmp_path / "project"
     folder.mkdir()
     return App(folder)
+
+
+@pytest.fixture(scope="session")
+def npm(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Installs packages of the npm registry into a folder of their own: `npm("ajv@8") / "node_modules"`.
+
+    Where CI asks, a missing npm is a failure and no reason to skip.
+    """
+
+    def install(*packages: str) -> Path:
+        give_up = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        program = shutil.which("npm")
+        if shutil.which("node") is None or program is None:
+            give_up("node and npm are not here")
+        folder = tmp_path_factory.mktemp("npm")
+        (folder / "package.json").write_text('{"private": true}')
+        words = [str(program), "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", *packages]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=240)
+        if done.returncode != 0:
+            give_up(f"npm install failed: {done.stderr or done.stdout}")
+        return folder
+
+    return install
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from ontoref.interaction.validate import Input, validate
 from ontoref.vocabulary import load
 from tests.conftest import ROOT, App
 
-pytestmark = pytest.mark.checkout
-
 EXAMPLES = ROOT / "examples"
 VALID = sorted((EXAMPLES / "valid").glob("*.jsonl"))
 INVALID = sorted((EXAMPLES / "invalid").glob("*.jsonl"))

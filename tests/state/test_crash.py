@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import ontoref
 from ontoref.state import Layout, State, archive, backup, companions
 from ontoref.state.sessions import stored
 
@@ -20,7 +21,8 @@ from .samples import SESSION, claude, claude_line, project
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 
-PACKAGE = Path(__file__).parents[2] / "ontoref"
+# The package under test, in a checkout or installed.
+PACKAGE = Path(ontoref.__file__).parent
 ID = f"claude-code:{SESSION}"
 Content = dict[str, object]
 
