@@ -175,7 +175,7 @@ class _Answer:
                 "cycles": tree.diagnostics.cycles,
                 "unplaced": [event(row) for row in tree.diagnostics.unplaced],
             },
-            "totals": self._totals(rows_of(tree), nodes_of(tree)),
+            "totals": self._whole(tree),
         }
         if self.options.cursor is None and self.options.turn is None:
             found["mode_changes"] = [event(row) for row in tree.mode_changes]
@@ -364,6 +364,13 @@ class _Answer:
         found = totals or totals_of(rows)
         found.complete = found.complete and not any(_has_child(node) for node in nodes)
         return found.as_json()
+
+    def _whole(self, tree: Tree) -> dict[str, Any]:
+        """The sums of a session, once for as long as it stays the same."""
+        found = self.source.sums.get(tree)
+        if found is None:
+            found = self.source.sums[tree] = self._totals(rows_of(tree), nodes_of(tree))
+        return found
 
     def _fill_counts(self, answer: dict[str, Any]) -> None:
         """How many events closed nodes hold, in one question."""

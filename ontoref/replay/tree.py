@@ -148,7 +148,7 @@ class Diagnostics:
     unplaced: list[Row] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Tree:
     """One session. mode_changes are those before the first turn, mode_history what became of the mode everywhere."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from ontoref.replay.build import build_tree
 from ontoref.replay.source import Source
@@ -23,6 +25,8 @@ class Trees:
         self.source = source
         self._kept: OrderedDict[str, tuple[Sequence[Row], Tree]] = OrderedDict()
         self._lock = threading.Lock()
+        # What is dear to sum up, kept as long as its tree is.
+        self.sums: WeakKeyDictionary[Tree, dict[str, Any]] = WeakKeyDictionary()
         self._building: dict[str, threading.Lock] = {}
 
     def rows(self, session_id: str) -> Sequence[Row] | None:
