@@ -28,6 +28,17 @@ LESSON_DURABILITIES = ("durable", "decaying", "ephemeral")
 LESSON_SCHEMA_VERSION = 1
 DEFAULT_AGENT = "main"
 
+# Fields that older lessons lack, and what they mean there.
+_LATER: dict[str, Any] = {
+    "record_kind": "lesson",
+    "durability": "durable",
+    "valid_from": None,
+    "invalid_at": None,
+    "schema_version": LESSON_SCHEMA_VERSION,
+    "scope": None,
+    "version": 1,
+}
+_LATER_FIELDS = _LATER.keys()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -95,17 +106,9 @@ def apply_legacy_lesson_defaults(record: Mapping[str, Any]) -> dict[str, Any]:
             f"schema_version is {version!r}, known is {LESSON_SCHEMA_VERSION}", hint="update ontoref"
         )
     found = dict(record)
-    for name, value in (
-        ("record_kind", "lesson"),
-        ("durability", "durable"),
-        ("valid_from", record.get("created_at")),
-        ("invalid_at", None),
-        ("schema_version", LESSON_SCHEMA_VERSION),
-        ("scope", {"agent_id": DEFAULT_AGENT}),
-        ("version", 1),
-    ):
-        if name not in found:
-            found[name] = value
+    if not found.keys() >= _LATER_FIELDS:
+        own = {"valid_from": record.get("created_at"), "scope": {"agent_id": DEFAULT_AGENT}}
+        found |= {name: value for name, value in {**_LATER, **own}.items() if name not in found}
     return found
 
 

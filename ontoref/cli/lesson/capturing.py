@@ -15,12 +15,13 @@ __all__ = ["capture_insights", "capture_sessions"]
 
 def capture_sessions(state: State, session_ids: Iterable[str], store: OpenStore, mode: str, now: str) -> int:
     """How many candidates were captured from archived sessions. Errors: those of the store."""
+    from ontoref.interaction.project import nearest_project
     from ontoref.lesson.capture import Claim, Corrections, entries_of_events, handle_claim
     from ontoref.state import archive
     from ontoref.transcript.reader import read_source
     from ontoref.vocabulary.load import load_table
 
-    corrections = Corrections(load_table("corrections"))
+    corrections = Corrections(load_table("corrections", project=nearest_project(os.getcwd()).root))
     count = 0
     for session_id in session_ids:
         session = archive.resolve(state, session_id)

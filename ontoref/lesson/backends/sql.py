@@ -86,6 +86,8 @@ class Statements:
             values += [wanted.active_at_us, wanted.active_at_us]
         trigrams = [gram for token in wanted.tokens for gram in _trigrams(token)]
         if self.search_index and trigrams:
+            # The plus keeps SQLite from walking an index of all lessons in place of the few that are found.
+            terms[0] = "+record_type = 'lesson'"
             terms.append(f"row_number IN (SELECT rowid FROM {self.search_index} WHERE {self.search_index} MATCH ?)")
             values.append(" ".join('"' + gram.replace('"', '""') + '"' for gram in dict.fromkeys(trigrams)))
         for token in wanted.tokens:
