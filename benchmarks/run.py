@@ -18,12 +18,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import corpus, growth, validating
+from benchmarks import corpus, growth, querying, starting, validating
 from benchmarks.table import Place, measure, render
 from ontoref.vocabulary import load
 
 # A module here has CONTENDERS (name -> seconds of one run) and ROWS (what is divided by what, and the goals).
-MODULES = [validating]
+MODULES = [validating, querying, starting]
 
 
 def main() -> None:
@@ -39,6 +39,10 @@ def main() -> None:
     contenders = {name: run for module in MODULES for name, run in module.CONTENDERS.items()}
     with tempfile.TemporaryDirectory(prefix="ontoref-bench-") as name:
         folder = Path(name)
+        # As after an ordinary install: bytecode is there (the first round, not counted, writes it), output is buffered.
+        for variable in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"):
+            os.environ.pop(variable, None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
         _say("writing the corpus")
         vocabulary = load()
         made = corpus.write(folder / "log.jsonl", given.records, vocabulary)
