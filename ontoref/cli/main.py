@@ -15,7 +15,15 @@ __all__ = ["main", "run"]
 
 def main() -> None:
     """Run the command line in sys.argv and exit with its code."""
+    _open_what_is_closed()
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_what_is_closed() -> None:
+    """Give each standard stream that our caller closed to the null device: no file of ours may take its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 it lives as long as we do
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -175,3 +175,27 @@ def test_a_bare_repository_takes_no_hook(app: App, tmp_path: Path) -> None:
     assert done.code == 2
     assert "bare repository" in done.err
     assert not (bare / "hooks/pre-commit").exists()
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["interaction record rec.json", "interaction records", "interaction validate"])
+def test_a_caller_that_closed_our_streams_changes_no_answer(app: App, words: str, closed: str) -> None:
+    (app.folder / "rec.json").write_text(json.dumps(RECORD))
+    line = f"{sys.executable} -m ontoref {words} {closed}"
+    done = subprocess.run(["sh", "-c", line], cwd=app.folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, "bug" in done.stderr) == (0, False), done.stderr
+    if "rec.json" in words:
+        (log,) = app.folder.rglob("*.jsonl")
+        assert json.loads(log.read_text())["summary"] == RECORD["summary"]
+
+
+def test_json_laid_out_for_people_is_told_from_a_broken_log(app: App) -> None:
+    (app.folder / "rec.json").write_text(json.dumps(RECORD, indent=2))
+    done = app("interaction", "validate", "rec.json")
+    assert done.code == 1
+    assert "ontoref interaction record rec.json takes it" in done.err
+    recorded(app)
+    log = next(app.folder.rglob("*.jsonl"))
+    log.write_bytes(log.read_bytes() + b"{\n")
+    assert "over many lines" not in app("interaction", "validate", log).err

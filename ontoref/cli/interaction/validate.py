@@ -64,6 +64,7 @@ def validate(
     import tempfile
     import time
 
+    from ontoref.cli.output import note
     from ontoref.errors import UsageError
     from ontoref.interaction.check import Checker
     from ontoref.interaction.parallel import usable_cores
@@ -88,6 +89,10 @@ def validate(
         _print(shown, form, summary, output)
     elapsed_ms = (time.perf_counter() - started) * 1000
     _say(summary, max_findings, elapsed_ms, output)
+    for item in inputs if paths else ():
+        if item.label in summary.paths_with_findings and _is_laid_out(item.path):
+            note(f"{item.label} holds one JSON value over many lines, and a log has a record on each line")
+            note(f"    ontoref interaction record {item.label} takes it as it is")
     return 1 if summary.errors or (strict and summary.warnings) else 0
 
 
@@ -272,6 +277,15 @@ def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | N
         note(f"{findings} in {len(summary.paths_with_findings):,} of {read}{hidden}")
     if output is not None:
         note(f"written to {output}")
+
+
+def _is_laid_out(path: str) -> bool:
+    """Whether a file begins as JSON does that was laid out for people."""
+    try:
+        with open(path, "rb") as file:
+            return file.readline(64).strip() in (b"{", b"[")
+    except OSError:  # stdin's copy is gone by now
+        return False
 
 
 def _counted(summary: Summary) -> str:
