@@ -31,9 +31,10 @@ def serve(
     import secrets
 
     from ontoref.cli.serving import data_of
-    from ontoref.web.run import bound, url_of
+    from ontoref.web.run import bound, check_installed, url_of
     from ontoref.web.run import serve as run
 
+    check_installed()
     data = data_of(store)
     token = secrets.token_urlsafe(32)
     listening = bound(port)

@@ -9,7 +9,7 @@ from typing import Any
 from ontoref.errors import MissingExtra, OntorefError
 from ontoref.web.data import Data
 
-__all__ = ["PortTaken", "bound", "serve", "url_of"]
+__all__ = ["PortTaken", "bound", "check_installed", "serve", "url_of"]
 
 _BACKLOG = 1024
 
@@ -36,6 +36,15 @@ def bound(port: int) -> socket.socket:
     return found
 
 
+def check_installed() -> None:
+    """Errors: MissingExtra if what the server needs is not installed."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("web", error.name or "starlette") from None
+
+
 def url_of(listening: socket.socket, token: str) -> str:
     """The address that opens the pages."""
     return f"http://127.0.0.1:{listening.getsockname()[1]}/?token={token}"
@@ -45,12 +54,11 @@ def serve(
     data: Data, listening: socket.socket, token: str, *, ready: Callable[[Any], None] = lambda server: None
 ) -> None:
     """Answer until interrupted. ready gets the server before it begins. Errors: MissingExtra."""
-    try:
-        import uvicorn
+    check_installed()
+    import uvicorn
 
-        from ontoref.web.app import create_app
-    except ImportError as error:
-        raise MissingExtra("web", error.name or "starlette") from None
+    from ontoref.web.app import create_app
+
     app = create_app(data, token=token, port=listening.getsockname()[1])
     config = uvicorn.Config(
         app,
