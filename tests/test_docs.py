@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -40,3 +41,14 @@ def test_every_parameter_of_every_command_says_what_it_is() -> None:
     for name, entry in COMMANDS.items():
         walk(name, entry)
     assert silent == []
+
+
+def test_every_link_of_the_docs_leads_somewhere() -> None:
+    missing = []
+    for path in (ROOT / "docs").rglob("*.md"):
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            place = target.partition("#")[0]
+            if place and "://" not in place and not (path.parent / place).exists():
+                missing.append(f"{path.relative_to(ROOT)}: {target}")
+    assert missing == []

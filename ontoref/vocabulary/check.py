@@ -18,6 +18,19 @@ __all__ = ["FORMATS", "RULES", "Breach", "check"]
 FORMATS = frozenset({"date-time"})
 PROSE_AT = dict(place.split(".") for place in (f"{RECORD}.summary", "Decision.rationale", "Event.note"))
 _FROM_CODER = {"actor": "ActorKind", "kind": "Kind", "domain": "Domain", "category": "Category"}
+# Fields without which ontoref itself cannot fill in, order or query a record; the others a project may drop.
+_KEPT = (
+    "schema_version",
+    "id",
+    "session_id",
+    "recorded_at",
+    "outcome",
+    "summary",
+    "decisions",
+    "tensions_engaged",
+    "files_touched",
+    "supersedes",
+)
 # All that may be said of prose.
 _OF_PROSE = frozenset({"type", "x-prose", "title", "description", "deprecated", "default", "examples", "$comment"})
 _LIMITS = frozenset({"enum", "const", "pattern", "$ref", "anyOf", "oneOf", "allOf"})
@@ -32,6 +45,7 @@ RULES = {
     "prose-judged": "Prose is text and nothing more: whatever it says, the verdict is the same.",
     "open-object": "Every object of a record names its fields, so that a misspelt one shows.",
     "required": "What is required is a field.",
+    "kept": "The fields that ontoref itself reads are there.",
     "witness-required": "The witness is never required.",
     "foreign-word": "actor, kind, domain and category come from coder.yaml.",
     "parallel-enum": "No enum has the members of one in coder.yaml.",
@@ -104,6 +118,10 @@ def _record(parsed: Mapping[str, YamlFile], documents: Mapping[str, Any]) -> Ite
         line = _line(file, f"{at}/required")
         yield Breach("witness-required", ROOT_DOCUMENT, line, "witness is required", "take it out of required")
     fields = record.get("properties", {})
+    for field in _KEPT:
+        if field not in fields:
+            message = f"{field} is gone, and ontoref itself reads it"
+            yield Breach("kept", ROOT_DOCUMENT, _line(file, f"{at}/properties"), message, "restore it")
     for field, enum in _FROM_CODER.items():
         shape = fields.get(field)
         reference = shape.get("$ref", "") if isinstance(shape, dict) else ""

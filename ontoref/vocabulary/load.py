@@ -23,7 +23,7 @@ __all__ = [
 
 REQUIRED = ("coder.yaml", "core.yaml", ROOT_DOCUMENT)
 # Part of every cache key: a compiled form is read only by the code that would write the same.
-_FORM = b"ontoref-compiled-3"
+_FORM = b"ontoref-compiled-4"
 
 
 def schemas_folder(given: str | None = None, project: str | None = None) -> str:
