@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import typer
@@ -14,13 +13,12 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 __all__ = ["Entry", "build"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of help and where the command is: a group has commands, a leaf a target `module:function`."""
 
     help: str
     target: str = ""
-    commands: Mapping[str, Entry] = field(default_factory=dict)
+    commands: Mapping[str, Entry] = {}
 
 
 class LazyGroup(TyperGroup):

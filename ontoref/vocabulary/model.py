@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ontoref.errors import OntorefError
 
@@ -26,14 +25,14 @@ class VocabularyError(OntorefError):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+# Named tuples where a start meets them: a dataclass is made by running generated code, milliseconds of it.
+class Member(NamedTuple):
     """One word of an enum. notes holds its `x-*` annotations without the prefix: closed, role, replaced-by."""
 
     name: str
     description: str = ""
     deprecated: bool = False
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = {}
 
     @property
     def replaced_by(self) -> str | None:
@@ -41,15 +40,17 @@ class Member:
         return value if isinstance(value, str) else None
 
 
-@dataclass(frozen=True, slots=True)
 class Enum:
     """A closed set of words. Units: line is 1-based in the file named document."""
 
-    name: str
-    document: str
-    line: int
-    description: str
-    members: tuple[Member, ...]
+    __slots__ = ("description", "document", "line", "members", "name")
+
+    def __init__(self, name: str, document: str, line: int, description: str, members: tuple[Member, ...]) -> None:
+        self.name = name
+        self.document = document
+        self.line = line
+        self.description = description
+        self.members = members
 
     def __iter__(self) -> Iterator[str]:
         return (member.name for member in self.members)
@@ -74,8 +75,7 @@ class Enum:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Facet:
+class Facet(NamedTuple):
     """One field of a noun, as a query, a table or a help text sees it.
 
     Shape: path is dotted from the noun (`kind`, `witness.key_id`); type is what JSON Schema calls it, for an
@@ -97,7 +97,6 @@ class Facet:
     format: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The words and shapes in force.
 
@@ -109,12 +108,21 @@ class Vocabulary:
     Source: folder, the directory that the files came from.
     """
 
-    folder: str
-    digest: str
-    documents: Mapping[str, Any]
-    lines: Mapping[str, Mapping[str, int]]
-    schema: Mapping[str, Any]
-    strict: Mapping[str, Any]
+    def __init__(
+        self,
+        folder: str,
+        digest: str,
+        documents: Mapping[str, Any],
+        lines: Mapping[str, Mapping[str, int]],
+        schema: Mapping[str, Any],
+        strict: Mapping[str, Any],
+    ) -> None:
+        self.folder = folder
+        self.digest = digest
+        self.documents = documents
+        self.lines = lines
+        self.schema = schema
+        self.strict = strict
 
     @cached_property
     def enums(self) -> dict[str, Enum]:
