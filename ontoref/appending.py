@@ -177,9 +177,8 @@ def write_lines(descriptor: int, target: str, data: bytes, fresh: bool) -> int:
     Errors: OSError or AppendError, the file being as it was; Replaced if it is no longer the one at its path.
     """
     for _ in range(_TRIES):
-        start = os.fstat(descriptor).st_size
-        # A writer may have died within its line. Its torn line stays, alone, for `validate` to report.
-        torn = start > 0 and pread(descriptor, 1, start - 1) != b"\n"
+        start, torn = _end(descriptor)
+        # A writer died within its line. The torn line stays, alone, for `validate` to report.
         whole = b"\n" + data if torn else data
         count = os.write(descriptor, whole)
         end = os.lseek(descriptor, 0, os.SEEK_CUR)
@@ -203,6 +202,17 @@ def write_lines(descriptor: int, target: str, data: bytes, fresh: bool) -> int:
         if before == b"\n" and pread(descriptor, len(data), offset) == data:
             return offset
     raise AppendError("another writer tears our lines", location=target, hint="let it append whole lines in one write")
+
+
+def _end(descriptor: int) -> tuple[int, bool]:
+    """The file's size, and whether its last line is torn."""
+    for pause_s in (0.001, 0.004, 0):
+        size = os.fstat(descriptor).st_size
+        if size == 0 or pread(descriptor, 1, size - 1) == b"\n":
+            return size, False
+        # Who writes without a lock may be in the middle of it: a file grows page by page.
+        time.sleep(pause_s)
+    return size, True
 
 
 def _undo(descriptor: int, start: int, expected: int) -> None:
