@@ -53,13 +53,15 @@ class Files:
             if found is not None and os.path.exists(found.path):
                 return found
             found = self._hinted(session_id)
-            if found is None:
-                for one in self._listing():
-                    self._found[one.id] = one
-                found = self._found.get(session_id)
-                return found if found is not None and os.path.exists(found.path) else None
-            self._found[session_id] = found
-            return found
+            if found is not None:
+                self._found[session_id] = found
+                return found
+        # Whoever lists sessions may have a lock of its own, and may call `add`.
+        listed = {one.id: one for one in self._listing()}
+        with self._lock:
+            self._found.update(listed)
+            found = self._found.get(session_id)
+        return found if found is not None and os.path.exists(found.path) else None
 
     def rows(self, session_id: str) -> Sequence[Row] | None:
         found = self.find(session_id)

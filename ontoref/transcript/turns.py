@@ -113,7 +113,9 @@ def _result(event: ReplayEvent, depth: int, full: bool) -> Block:
 
 
 def _telling(given: Any) -> str:
-    """The argument that says most of a call, on one line."""
+    """The argument that says most of a call, on one line; nothing for a call without arguments."""
+    if given is None:
+        return ""
     if isinstance(given, Mapping):
         for key in _TELLING:
             value = given.get(key)

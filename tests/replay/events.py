@@ -26,7 +26,7 @@ ASKED = {"status": "requested", "decision_reason": None, "resolver": None, "edit
 GRANTED = {"status": "approved", "decision_reason": None, "resolver": "user", "edit_diff": None}
 
 
-def event(name: str, parent: str | None = None, *, ts: float = 0.0, mode: Any = None, **payload: Any) -> ReplayEvent:
+def event(name: str, parent: str | None = None, /, *, ts: float = 0.0, mode: Any = None, **payload: Any) -> ReplayEvent:
     """An event whose name begins with the letter of its kind: `u1` is a prompt."""
     kind = KIND[name[0]]
     approval: Any = {"approval.requested": ASKED, "approval.decided": GRANTED}.get(kind)
