@@ -20,7 +20,7 @@ def serve(
     """Show sessions, decisions and records in the browser, on this machine alone, until interrupted.
 
     The address that it prints holds the token of this run; without it nothing is answered. Nothing can be
-    written through it.
+    written through it but decisions on proposals for lessons, at /lessons.html.
 
     \b
     Example:

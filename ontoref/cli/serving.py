@@ -5,15 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ontoref.errors import UsageError
 
 if TYPE_CHECKING:
+    from ontoref.lesson.factory import OpenStore
     from ontoref.replay.files import Files
     from ontoref.replay.source import Source
     from ontoref.transcript.find import Found
     from ontoref.web.data import Data, Parameters
+    from ontoref.web.lessons import Review
 
 __all__ = ["data_of"]
 
@@ -30,7 +34,7 @@ def data_of(store: str | None = None) -> Data:
         from ontoref.replay.duckdb_store import DuckStore
 
         kept = DuckStore(store)
-        return Data(kept, Stored(kept), records, decisions)
+        return Data(kept, Stored(kept), records, decisions, review())
     from ontoref.replay.archived import Archive
     from ontoref.replay.files import Files
     from ontoref.replay.source import Sources
@@ -39,7 +43,26 @@ def data_of(store: str | None = None) -> Data:
     files = Files(sessions.live)
     sessions.files = files
     source: Source = Sources(files, Archive())
-    return Data(source, sessions, records, decisions)
+    return Data(source, sessions, records, decisions, review())
+
+
+def review() -> Review:
+    """The review of lessons, in the name of who started the server."""
+    from ontoref.cli.lesson.shared import now, placement, reviewer
+    from ontoref.lesson.factory import open_store
+    from ontoref.web.lessons import Review
+
+    place = placement()
+
+    @contextmanager
+    def opened(read_only: bool) -> Iterator[OpenStore]:
+        store = open_store(place, read_only=read_only)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    return Review(opened, now, reviewer(None))
 
 
 class Local:

@@ -20,6 +20,7 @@ from ontoref.replay.preview import packed
 from ontoref.web.api import Api, NotFound, parameters_of, segments_of
 from ontoref.web.data import Data
 from ontoref.web.gate import Gate
+from ontoref.web.lessons import LessonPages, is_decision
 from ontoref.web.openapi import describe
 from ontoref.web.stream import Streams
 
@@ -60,7 +61,8 @@ def create_app(data: Data, *, token: str, port: int, static: str = STATIC) -> Ga
     routes: list[Any] = [Route("/openapi.json", openapi), Route("/api/{rest:path}", answer)]
     if os.path.isdir(static):
         routes.append(Mount("/", StaticFiles(directory=static, html=True)))
-    return Gate(Starlette(routes=routes, exception_handlers={404: missing, 405: missing}), token, port)
+    inner = Starlette(routes=routes, exception_handlers={404: missing, 405: missing})
+    return Gate(LessonPages(inner, data.review), token, port, is_decision if data.review else lambda path: False)
 
 
 def _packed_answer(api: Api, segments: list[str], parameters: Any) -> bytes:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ontoref.replay.source import Source
+
+if TYPE_CHECKING:
+    from ontoref.web.lessons import Review
 
 __all__ = ["Data", "Parameters", "Sessions"]
 
@@ -37,3 +40,4 @@ class Data:
     sessions: Sessions
     records: Query
     decisions: Query
+    review: Review | None = None

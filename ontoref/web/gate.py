@@ -45,12 +45,16 @@ class Gate:
     """The application behind a check of every request.
 
     Shape: a request needs a Host of this server, no Origin but its own, GET or HEAD, and the token as
-           `Authorization: Bearer` or cookie. A page asked for with `?token=` answers with the cookie and the same
+           `Authorization: Bearer` or cookie. POST is for addresses that are writable, holds JSON, and needs the
+           Origin or the token in its header: what another site makes a browser send has neither. A page asked for with `?token=` answers with the cookie and the same
            address without it. Every answer carries HEADERS.
     """
 
-    def __init__(self, app: App, token: str, port: int) -> None:
+    def __init__(
+        self, app: App, token: str, port: int, writable: Callable[[str], bool] = lambda raw_path: False
+    ) -> None:
         self.app = app
+        self.writable = writable
         self.token = token.encode()
         self.port = port
         self.hosts = {f"{name}:{port}" for name in _NAMES}
@@ -77,7 +81,7 @@ class Gate:
             await _refuse(guarded, 421, "host", "this server answers under its own name alone")
         elif headers.get(b"origin") is not None and headers[b"origin"].decode("latin-1") not in self.origins:
             await _refuse(guarded, 403, "origin", "other sites may not ask")
-        elif scope["method"] not in ("GET", "HEAD"):
+        elif scope["method"] not in ("GET", "HEAD") and not self._may_write(scope, headers):
             await _refuse(guarded, 405, "method", "nothing can be written here", [(b"allow", b"GET, HEAD")])
         elif not await self._exchanged(scope, guarded):
             if self._known(headers):
@@ -90,6 +94,15 @@ class Gate:
                 )  # fmt: skip
             else:
                 await _answer(guarded, 401, _STRANGER, [(b"content-type", b"text/html; charset=utf-8")])
+
+    def _may_write(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+        raw_path = scope.get("raw_path", scope["path"].encode()).partition(b"?")[0].decode("latin-1")
+        if scope["method"] != "POST" or not self.writable(raw_path):
+            return False
+        own = headers.get(b"origin") is not None or headers.get(b"authorization") is not None
+        site = headers.get(b"sec-fetch-site", b"same-origin")
+        json = headers.get(b"content-type", b"").partition(b";")[0].strip().lower() == b"application/json"
+        return own and json and site in (b"same-origin", b"none")
 
     async def _exchanged(self, scope: Scope, send: Send) -> bool:
         """Turn a right token in a page's address into the cookie."""
