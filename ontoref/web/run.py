@@ -68,6 +68,8 @@ def serve(
         ws="none",
         lifespan="off",
         backlog=_BACKLOG,
+        # Longer than any client keeps a connection: whoever closes first loses the request that was on its way.
+        timeout_keep_alive=120,
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)

@@ -113,6 +113,8 @@ MAKE: dict[str, Make] = {
 
 @pytest.fixture(params=MAKE)
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Source:
+    if request.param == "duckdb":
+        pytest.importorskip("duckdb")
     write_session(tmp_path)
     made: Source = MAKE[request.param](tmp_path)
     return made
@@ -358,6 +360,7 @@ def test_sources_are_asked_one_after_the_other() -> None:
 
 def test_a_store_keeps_what_json_can_hold(tmp_path: Path) -> None:
     """S2-13: any payload comes back as it was."""
+    pytest.importorskip("duckdb")
     odd = event("r1", output="\x00\u2028\"'\\{}[]\n", number=2**70, nested=[[[{"": None}]]], flag=True)
     path = str(tmp_path / "odd.duckdb")
     with DuckWriter(path) as writer:

@@ -14,14 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from ontoref.web.run import PortTaken, bound
 from tests.replay.test_sources import PARENT, line, write_session
-
-httpx = pytest.importorskip("httpx")
-pytest.importorskip("uvicorn")
-
-from ontoref.web.run import PortTaken, bound  # noqa: E402
 
 
 @pytest.fixture
