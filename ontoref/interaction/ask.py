@@ -292,7 +292,7 @@ class Ask:
         sort = self.question.sort
         for name, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
             held = list(group)
-            row = build(name, *joined([content for _, content in held]))
+            row = build(name, *joined(content for _, content in held))
             if row is not None:
                 order = held[-1][0][len(name) + 1 :]
                 yield (self._prefix(orjson.loads(row)) + order if sort else order), row

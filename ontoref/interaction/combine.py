@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
@@ -94,18 +94,19 @@ class Combiner(Generic[Last]):
         self._room = self._most
 
 
-def joined(contents: Sequence[bytes]) -> tuple[Tally, int, bytes]:
+def joined(contents: Iterable[bytes]) -> tuple[Tally, int, bytes]:
     """The tally of all entries of a name, how many sessions they are, and the last of them."""
-    if len(contents) == 1 and contents[0].startswith(_ONCE):
+    held = list(contents)
+    if len(held) == 1 and held[0].startswith(_ONCE):
         # Most names are met once, and what their tally says is known.
-        head, _, last = contents[0].partition(b"\n")
+        head, _, last = held[0].partition(b"\n")
         if head.endswith(b"],[]]"):
             return Tally(True, 1, 0, [], []), 1, last
     meant, times, decisions = False, 0, 0
     sessions: set[str] = set()
     actors: set[str] = set()
     last = b""
-    for content in contents:
+    for content in held:
         head, _, last = content.partition(b"\n")
         one = Tally._make(orjson.loads(head))
         meant = meant or one.meant

@@ -159,9 +159,10 @@ class _Prepared:
             return self._plain(block, end)
         if self.compact:
             # Where each key stands in one of the usual spellings, those alone tell.
-            count = Str(memoryview(block)[:end]).count
-            if count(self.anchors[0]) == sum(map(count, self.compact)):
-                return self._anchored(self.compact[0], None, block, end)
+            text = Str(memoryview(block)[:end])
+            hits = _hits(text, self.compact[0])
+            if text.count(self.anchors[0]) == len(hits) + sum(map(text.count, self.compact[1:])):
+                return _lines_of(hits, block, end)
         if len(self.anchors) == 1:
             return self._anchored(self.anchors[0], self.check, block, end)
         found = (line for anchor in self.anchors for line in self._anchored(anchor, self.check, block, end))
@@ -217,6 +218,25 @@ class _Prepared:
                 hit = find(anchor, stop)
             else:
                 hit = find(anchor, after)
+
+
+def _hits(text: Any, what: bytes) -> list[int]:
+    """Where a text of stringzilla's has what."""
+    find, found = text.find, []
+    hit = find(what)
+    while hit >= 0:
+        found.append(hit)
+        hit = find(what, hit + 1)
+    return found
+
+
+def _lines_of(hits: list[int], block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    """The lines that have a place, each once."""
+    before, after, stop = block.rfind, block.find, -1
+    for hit in hits:
+        if hit > stop:
+            start, stop = before(b"\n", 0, hit) + 1, after(b"\n", hit, end)
+            yield start, stop
 
 
 class Search:
@@ -336,17 +356,12 @@ class Mentions:
         """The same where every id stands first in a decision or is a record's; False if that is not so."""
         content = bytes(memoryview(block)[:end])
         text = Str(content)
-        find, quote = text.find, content.find
-        usual, width = self._usual[0], len(self._usual[0])
-        found: list[int] = []
-        add, hit = found.append, find(usual)
-        while hit >= 0:
-            hit += width
-            add(hit)
-            hit = find(usual, hit)
+        quote, usual = content.find, self._usual[0]
+        found = _hits(text, usual)
         if text.count(self._anchor) != len(found) + text.count(self._usual[1]):
             return False
-        values = [content[first : quote(b'"', first)] for first in found]
+        width = len(usual)
+        values = [content[hit + width : quote(b'"', hit + width)] for hit in found]
         if b"\\" in b"".join(values):
             return False
         hashes.extend(map(hash, values))
