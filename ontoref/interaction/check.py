@@ -305,7 +305,8 @@ def _broken(
         # With its own pattern beside it an agent can mend a text that the description leaves open.
         hint = f"{asked} Its form: {shape['pattern']}" if asked else f"its form: {shape['pattern']}"
         message = f"{subject}: {_shown(value)} has not the form of {_a_word(named) if named else 'its field'}"
-        return Finding("pattern", "", 0, 0, message, pointer, value, hint=hint)
+        suggestion = _in_form(value, shape["pattern"]) if isinstance(value, str) else None
+        return Finding("pattern", "", 0, 0, message, pointer, value, suggestion=suggestion, hint=hint)
     if keyword == "format":
         message = f"{subject}: {_shown(value)} is no {shape['format']} that exists"
         return Finding("format", "", 0, 0, message, pointer, value, hint=_asked(schema, problem))
@@ -437,6 +438,22 @@ def _type_of(value: Any) -> str:
 
 def _a(kind: str) -> str:
     return {"boolean": "true or false", "string": "text", "null": "null"}.get(kind, _TYPES[kind])
+
+
+def _in_form(text: str, pattern: str) -> str | None:
+    """The text as it was likely meant, in the form that is asked for: a slash for a backslash, one line, a slug."""
+    import re
+
+    path = text.strip().replace("\\", "/").removeprefix("./")
+    words = text.split()
+    guesses = [" ".join(words), "-".join(words).lower(), text.strip().lower(), text.strip().upper()]
+    # A path on a drive is not made relative by other slashes.
+    if not re.match("[A-Za-z]:", path):
+        guesses.insert(0, path)
+    try:
+        return next((guess for guess in guesses if guess != text and re.fullmatch(pattern, guess)), None)
+    except re.error:
+        return None
 
 
 def _a_word(name: str) -> str:

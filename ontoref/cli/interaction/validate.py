@@ -273,8 +273,13 @@ def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | N
     else:
         findings = _counted(summary)
         hidden = f"; {limit:,} shown" if limit is not None and limit < found else ""
+        found_in = len(summary.paths_with_findings)
         # A file that is gone has findings too, without being among those that were read.
-        note(f"{findings} in {len(summary.paths_with_findings):,} of {read}{hidden}")
+        note(
+            f"{findings} in {found_in:,} of {read}{hidden}"
+            if found_in <= summary.files
+            else f"{findings}; {read}{hidden}"
+        )
     if output is not None:
         note(f"written to {output}")
 
