@@ -73,13 +73,13 @@ class Claim:
 
     Shape: entries are stored conversation entries {entry_id, session_id, from, host, timestamp, text, direction};
            direction is in or out. signals on an entry say what is known of it already, opening marks the first
-           message of a session, which corrects nothing.
+           message of a session, which corrects nothing. They are read once.
     """
 
     claim_id: str
     session_id: str
     scope: Mapping[str, str]
-    entries: Sequence[Mapping[str, Any]] = field(default=())
+    entries: Iterable[Mapping[str, Any]] = field(default=())
 
 
 def handle_claim(

@@ -27,6 +27,8 @@ BACKENDS = ("sqlite", "fs-jsonl", "postgres", "fallback")
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A running PostgreSQL. Where it is not installed tests are skipped, but not in CI."""
+    if os.environ.get("CI") != "true":
+        pytest.importorskip("psycopg")
     folder = binaries()
     if folder is None:
         if os.environ.get("CI") == "true":

@@ -95,3 +95,14 @@ def test_with_capture_off_nothing_is_kept(cli: Lessons, tmp_path: Path) -> None:
     cli("lesson", "capture", "--all")
     assert len(cli.json("lesson", "candidates")) == 1
     cli("lesson", "capture", "--all", code=2, env={"ONTOREF_CAPTURE": "maybe"})
+
+
+def test_a_session_that_grows_is_captured_once(cli: Lessons, tmp_path: Path) -> None:
+    """S1-51: only what is new is told, and a session that cannot be read costs no other."""
+    transcript(tmp_path, STARTED[:3])
+    assert "1 candidates" in cli("transcript", "import", str(tmp_path / f"{SESSION}.jsonl")).err
+    source = transcript(tmp_path, [*STARTED, ("user", "stop, never push to main")])
+    assert "1 candidates" in cli("transcript", "import", str(source)).err
+    assert len(cli.json("lesson", "candidates")) == 2
+    again = cli("lesson", "capture", SESSION)
+    assert "1 sessions read, 0 new candidates" in again.err

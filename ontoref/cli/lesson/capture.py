@@ -40,7 +40,5 @@ def capture(
         chosen = [archive.resolve(state, name).session_id for name in sessions or ()]
         if all_:
             chosen = [row.session_id for row in archive.listing(state)]
-        before = len(store.list_pending_candidates())
-        capture_sessions(state, chosen, store, mode, now())
-        after = len(store.list_pending_candidates())
-    note(f"{len(chosen)} sessions read, {after - before} new candidates")
+        count = capture_sessions(state, chosen, store, mode, now())
+    note(f"{len(chosen)} sessions read, {count} new candidates")
