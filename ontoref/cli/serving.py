@@ -43,7 +43,7 @@ def data_of(store: str | None = None) -> Data:
     files = Files(sessions.live)
     sessions.files = files
     source: Source = Sources(files, Archive())
-    return Data(source, sessions, records, decisions, review())
+    return Data(source, sessions, records, decisions, review(), lambda session_id: about(files, session_id))
 
 
 def review() -> Review:
@@ -63,6 +63,26 @@ def review() -> Review:
             store.close()
 
     return Review(opened, now, reviewer(None))
+
+
+def about(files: Files, session_id: str) -> dict[str, Any] | None:
+    """What a live transcript tells of itself, bad lines among it; None without a file."""
+    report = files.report(session_id)
+    if report is None:
+        return None
+    info = report.session
+    return {
+        "title": info.title,
+        "project": info.cwd,
+        "model": info.model,
+        "branch": info.branch,
+        "version": info.version,
+        "started": info.started,
+        "parent": f"{info.runtime}:{info.parent_session_id}" if info.parent_session_id else None,
+        "bad_lines": report.bad.count,
+        "bad_places": [place.line_number for place in report.bad.kept[:20]],
+        "unknown_lines": report.unknown.count,
+    }
 
 
 class Local:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ontoref.replay.answers import nodes_of
+from ontoref.replay.titles import title_of
 from ontoref.replay.totals import totals_of
-from ontoref.replay.tree import Delegation
+from ontoref.replay.tree import Delegation, Row
 from ontoref.replay.trees import Trees
+from ontoref.transcript.event import LLM_CALL
 
 __all__ = ["figures_of"]
 
 _BUCKETS = 24
+_TITLE = 140
 
 
 def figures_of(trees: Trees, session_id: str) -> dict[str, Any]:
-    """Sums over a session's own events, its sub-agents, and how many events fell into each 24th of its time."""
+    """Sums over a session's own events, its sub-agents, how many events fell into each 24th of its time, its prompt."""
     tree = trees.tree(session_id)
     rows = trees.rows(session_id) or ()
     totals = totals_of(rows)
@@ -36,4 +40,13 @@ def figures_of(trees: Trees, session_id: str) -> dict[str, Any]:
         **totals.as_json(),
         "complete": agents == 0,
         "activity": activity,
+        "prompt": _prompt(rows),
     }
+
+
+def _prompt(rows: Iterable[Row]) -> str | None:
+    """The beginning of the first prompt that a person typed, else of the first one at all."""
+    prompts = [row.event.payload for row in rows if row.event.kind == LLM_CALL]
+    chosen = next((one for one in prompts if one.get("human") is not False), prompts[0] if prompts else {})
+    text = chosen.get("text")
+    return title_of(text, _TITLE) if isinstance(text, str) else None

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, unquote_to_bytes
 from ontoref.errors import OntorefError
 from ontoref.replay.answers import LIMIT, MOST_LIMIT, BadParameter, Options, children_answer, tree_answer
 from ontoref.replay.figures import figures_of
+from ontoref.replay.finding import MOST_HITS, Finding
 from ontoref.replay.preview import event_json
 from ontoref.replay.trees import Trees
 from ontoref.web.data import Data, Parameters
@@ -42,6 +43,7 @@ class Api:
     def __init__(self, data: Data) -> None:
         self.data = data
         self.trees = Trees(data.source)
+        self.finding = Finding(self.trees)
         record = ("where", "actor", "kind", "domain", "category", "outcome", "session", "file", "tension", "since",
                   "until", "history", "sort", "reverse", "limit")  # fmt: skip
         self.endpoints = [
@@ -56,6 +58,9 @@ class Api:
             ),
             Endpoint(("event", "{session}", "{span}"), (), "One event, whole.", self._event),
             Endpoint(("transcript", "{session}"), ("limit", "cursor"), "A session as a flat list.", self._transcript),
+            Endpoint(("outline", "{session}"), (), "A line for each turn of a session.", self._outline),
+            Endpoint(("locate", "{session}"), ("span", "op_ref", "at"), "Where an event stands.", self._locate),
+            Endpoint(("search", "{session}"), ("q", "limit"), "Events of a session that hold a text.", self._search),
             Endpoint(("records",), record, "Records, as `ontoref interaction records` has them.", self._records),
             Endpoint(
                 ("decisions",),
@@ -108,6 +113,22 @@ class Api:
             if row.event.span_id == span:
                 return event_json(row.event, row.ordinal, full=True)
         raise NotFound(f"the session has no event {span!r}")
+
+    def _outline(self, parameters: Parameters, session: str) -> dict[str, Any]:
+        name = self.data.sessions.resolve(session)
+        return self.finding.outline(name) | {"about": self.data.about(name)}
+
+    def _locate(self, parameters: Parameters, session: str) -> dict[str, Any]:
+        name = self.data.sessions.resolve(session)
+        span, op_ref, at = (_one(parameters, key) for key in ("span", "op_ref", "at"))
+        try:
+            return self.finding.locate(name, span, op_ref, at)
+        except LookupError:
+            raise NotFound("the session has nothing there") from None
+
+    def _search(self, parameters: Parameters, session: str) -> dict[str, Any]:
+        limit = _number(parameters, "limit", MOST_HITS, 1, MOST_LIMIT)
+        return self.finding.search(self.data.sessions.resolve(session), _one(parameters, "q") or "", limit)
 
     def _transcript(self, parameters: Parameters, session: str) -> dict[str, Any]:
         name = self.data.sessions.resolve(session)

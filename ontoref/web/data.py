@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -41,3 +41,5 @@ class Data:
     records: Query
     decisions: Query
     review: Review | None = None
+    # What a transcript tells of itself beside its events; None where nothing is known.
+    about: Callable[[str], dict[str, Any] | None] = lambda session_id: None

@@ -24,6 +24,10 @@ _ABOUT = {
     "reversible": ("boolean", "Only decisions that are cheap, or costly, to undo."),
     "reverse": ("boolean", "Newest first."),
     "children": ("boolean", "Sub-agents' sessions too."),
+    "span": ("string", "By the event's own span."),
+    "op_ref": ("string", "By a reference of the runtime's own, say the id of a tool call."),
+    "at": ("string", "The last event by this time (RFC 3339)."),
+    "q": ("string", "The text, whatever its case."),
     "after": ("integer", "How many events the client has; default: all there are."),
 }
 _MANY = ("expand", "where", "runtime", "actor", "kind", "domain", "category", "outcome", "session", "file", "tension")

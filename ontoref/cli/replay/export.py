@@ -22,21 +22,32 @@ def export(
     sessions: Annotated[list[str] | None, typer.Argument(metavar="[ID|FILE]...", help="Which sessions.")] = None,
     duckdb: Annotated[str | None, typer.Option(metavar="FILE", help="Write events into this DuckDB file.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every session, archived and sub-agents' too.")] = False,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write one session as a page.")] = None,
+    redact: Annotated[bool, typer.Option("--redact/--no-redact", help="Take secrets out of the page.")] = True,
     runtime: Annotated[str | None, typer.Option(help="The runtime that wrote them.")] = None,
 ) -> int:
-    """Write sessions into a file for analysis. A session that the file already has is replaced.
+    """Write sessions into a file: for questions to many (--duckdb), or one of them to read in a browser (--html).
+
+    A session that the DuckDB file already has is replaced. The page needs no server and no network; what looks
+    like a secret is replaced in it.
 
     \b
     Example:
+      ontoref replay export 7acd37a8 --html session.html
       ontoref replay export --duckdb replay.duckdb --all
       ontoref replay query --store replay.duckdb "SELECT runtime, count(*) FROM replay_events GROUP BY runtime"
     """
     import time
 
+    if (duckdb is None) == (html is None):
+        raise UsageError("say where to: --html FILE or --duckdb FILE")
+    if html is not None:
+        if everything or len(sessions or ()) != 1:
+            raise UsageError("a page holds one session", hint="name it: ontoref replay export ID --html FILE")
+        return _page((sessions or [])[0], html, runtime, redact=redact)
+    assert duckdb is not None
     from ontoref.replay.duckdb_store import DuckWriter
 
-    if duckdb is None:
-        raise UsageError("say where to: --duckdb FILE")
     if bool(sessions) == everything:
         raise UsageError("name sessions, or say --all")
     found = _everything(runtime) if everything else _named(sessions or [], runtime)
@@ -44,6 +55,36 @@ def export(
     with DuckWriter(duckdb) as writer:
         events = writer.write(_told(found, names), int(time.time() * 1000))
     note(f"{events} events of {len(names)} session{'' if len(names) == 1 else 's'} in {duckdb}")
+    return 0
+
+
+def _page(given: str, path: str, runtime: str | None, *, redact: bool) -> int:
+    """One session as a page, written whole or not at all; 1 if it has no events."""
+    import os
+    import tempfile
+
+    from ontoref.cli.replay.opened import open_replay
+    from ontoref.web.export import export_html
+
+    source, name = open_replay(given, runtime)
+    if not source.rows(name):
+        note(f"{name} has no events: nothing was written")
+        return 1
+    made = export_html(source, name, redact=redact)
+    if path == "-":
+        sys.stdout.buffer.write(made.html)
+        sys.stdout.buffer.flush()
+        return 0
+    handle, beside = tempfile.mkstemp(prefix=".ontoref-", dir=os.path.dirname(os.path.abspath(path)))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(made.html)
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+    secrets = f", {made.redacted} secret{'' if made.redacted == 1 else 's'} redacted" if redact else ""
+    note(f"{path}: {len(made.html) / 1000:,.0f} KB{secrets}")
     return 0
 
 
