@@ -41,7 +41,7 @@ async function show() {
 
 document.getElementById("top").replaceChildren(
   h("a", { class: "brand", href: "#/sessions" }, "ontoref"),
-  h("nav", { "aria-label": "Pages" }, h("a", { href: "#/sessions" }, "Sessions"), h("a", { href: "#/decisions" }, "Decisions")),
+  h("nav", { "aria-label": "Pages" }, h("a", { href: "#/sessions" }, "Sessions"), h("a", { href: "#/decisions" }, "Decisions"), h("a", { href: "lessons.html" }, "Lessons")),
   h("span", { class: "grow" }),
   h("button", { class: "plain", onclick: help, "aria-label": "Keys" }, "?"),
   themeButton());
