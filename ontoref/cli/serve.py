@@ -39,14 +39,14 @@ def serve(
     token = secrets.token_urlsafe(32)
     listening = bound(port)
     url = url_of(listening, token)
-    sys.stdout.write(url + "\n")
-    sys.stdout.flush()
-    note("stop it with Ctrl-C")
-    if browser:
-        import webbrowser
-
-        webbrowser.open(url)
     # To interrupt it is how it is ended.
     with contextlib.suppress(KeyboardInterrupt):
+        sys.stdout.write(url + "\n")
+        sys.stdout.flush()
+        note("stop it with Ctrl-C")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(url)
         run(data, listening, token)
     return 0
