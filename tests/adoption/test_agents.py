@@ -108,3 +108,13 @@ def test_the_reminder_asks_once_and_only_where_something_was_changed_and_nothing
     app("interaction", "record", "--kind", "Fix", "--domain", "Cli", "--outcome", "Completed", "--actor", "Human",
         "--summary", "x", "--session", "s-1")  # fmt: skip
     assert stop() == "", "it has recorded"
+
+
+def test_the_block_that_init_keeps_outlives_an_agent(
+    app: App, git: Callable[..., str], path_with_ontoref: None
+) -> None:
+    app("init")
+    before = (app.folder / "AGENTS.md").read_text()
+    app("hook", "install", "codex", "--yes")
+    app("hook", "uninstall", "codex", "--yes")
+    assert (app.folder / "AGENTS.md").read_text() == before

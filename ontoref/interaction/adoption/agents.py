@@ -14,6 +14,7 @@ from ontoref import resources
 from ontoref.errors import OntorefError
 from ontoref.interaction.adoption.block import put, take_out
 from ontoref.interaction.adoption.change import Change, Verb, planned, read
+from ontoref.interaction.adoption.migrate import LEDGER
 from ontoref.interaction.adoption.setup import AGENTS_BEGIN, AGENTS_END, AGENTS_TEXT
 
 __all__ = ["AGENTS", "SHARED", "Agent", "SettingsError"]
@@ -192,7 +193,8 @@ def _wire_codex(root: str) -> list[Change]:
 
 def _unwire_codex(root: str) -> list[Change]:
     server = _block_change(root, ".codex/config.toml", _TOML_BEGIN, _TOML_END, None, "our server taken out")
-    return [server, *_unwire_instructions(root)]
+    # In a project that was set up the block is `init`'s, for every agent.
+    return [server] if read(root, LEDGER) is not None else [server, *_unwire_instructions(root)]
 
 
 def _prove_codex(root: str) -> str | None:
