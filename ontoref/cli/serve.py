@@ -25,7 +25,7 @@ def serve(
     \b
     Example:
       ontoref serve --open
-    curl -H "Authorization: Bearer TOKEN" http://127.0.0.1:PORT/api/sessions
+      curl -H "Authorization: Bearer TOKEN" http://127.0.0.1:PORT/api/sessions
     """
     import contextlib
     import secrets
