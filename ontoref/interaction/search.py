@@ -15,7 +15,7 @@ from typing import Any
 try:
     # Finds a text several times as fast as the standard library does (docs/adr/0027). Same answers without it.
     from stringzilla import Str as _Str
-except ImportError:  # the extra "fast" is not installed
+except ImportError:  # not CPython, or a system that it has no wheel for
     _Str = None
 
 __all__ = ["Mentions", "Needle", "Search", "ends"]
