@@ -102,6 +102,9 @@ def prepare_unchecked(given: Given, context: Context, path: str) -> Item:
     return _completed(given, context)
 
 
+_ACTOR_IS_TOLD_BY = "Name it in the record, with --actor, ONTOREF_ACTOR, or as actor in .ontoref/config.yaml."
+
+
 def _at_value(finding: Finding, given: Given) -> Finding:
     """The finding at the place where the value as a whole begins."""
     layout = given.layout
@@ -133,6 +136,9 @@ def _findings(item: Item, context: Context, checker: Checker, path: str) -> Iter
             message = f"{finding.message} (it comes from {context.origins[field]})"
             yield finding._replace(message=message, line=0, column=0)
         else:
+            if "actor" not in record and finding.rule == "required" and '"actor"' in finding.message:
+                # The one field that is filled in for most and was not: say how.
+                finding = finding._replace(hint=f"{finding.hint} {_ACTOR_IS_TOLD_BY}")
             yield given.placed(finding)
 
 

@@ -546,3 +546,11 @@ def test_a_record_too_long_for_a_line_is_refused(record: Recorder) -> None:
     assert done.code == 1
     assert "at most" in done.err
     assert record.untouched()
+
+
+def test_a_missing_actor_says_all_the_ways_to_name_one(app: App) -> None:
+    result = app(
+        "interaction", "record", "--kind", "Fix", "--domain", "Cli", "--outcome", "Completed", "--summary", "x"
+    )
+    assert result.code == 1
+    assert "--actor, ONTOREF_ACTOR" in result.err
