@@ -15,6 +15,9 @@ from urllib.parse import quote
 
 import pytest
 
+from ontoref.replay.source import Memory
+from ontoref.web.export import export_html
+from tests.replay.events import KIND, event
 from tests.web.browser import ARGUMENTS, CHROMIUM, Watched, serving, shot
 from tests.web.sessions import SESSION, Claude, write_example
 
@@ -470,3 +473,99 @@ def test_a_session_that_grows_all_the_time_is_complete(pages: Pages, folder: Pat
     said = page.evaluate("[...document.querySelectorAll('.answer')].map(one => one.textContent).join(' ')")
     missing = [n for n in range(written) if f"tick {n}" not in said]
     assert missing == []
+
+
+def shown(browser: Any, folder: Path, *events: Any) -> tuple[Any, Watched]:
+    """A page of made-up events."""
+    path = folder.parent / "made.html"
+    path.write_bytes(export_html(Memory({"codex:s": events}), "codex:s").html)
+    return opened_file(browser, path)
+
+
+def test_an_approval_with_edits_shows_before_and_after(browser: Any, folder: Path) -> None:
+    edited = {
+        "status": "edited", "decision_reason": "not that folder", "resolver": "user",
+        "edit_diff": {"before": {"command": "rm -rf /"}, "after": {"command": "rm -rf build"}},
+    }  # fmt: skip
+    context, watched = shown(
+        browser, folder, event("u1", text="go"), event("t1", tool_use_id="c", name="shell", input={"command": "rm"}),
+        event("q1", "t1", name="shell"), event("d1", "t1", name="shell")._replace(approval=edited),
+    )  # fmt: skip
+    approval = watched.page.locator(".approval.edited")
+    expect(approval).to_contain_text("approved with edits")
+    expect(approval).to_contain_text("not that folder")
+    expect(approval.locator(".removed")).to_contain_text("rm -rf /")
+    expect(approval.locator(".added")).to_contain_text("rm -rf build")
+    shot(watched.page, "approval")
+    watched.check()
+    context.close()
+
+
+def test_a_workflow_has_a_lane_for_each_stage(browser: Any, folder: Path) -> None:
+    context, watched = shown(
+        browser, folder, event("u1", text="go"), event("w1", label="release"), event("g1", "w1", name="test"),
+        event("g2", "w1", name="ship"), event("s1", "g2", label="the shipper"), event("a1", "s1", text="shipped"),
+        event("e1", "w1"),
+    )  # fmt: skip
+    page = watched.page
+    expect(page.locator("details.workflow > summary")).to_contain_text("release")
+    expect(page.locator(".lanes > details")).to_have_count(2)
+    page.locator("details.delegation > summary").click()
+    expect(page.locator("details.delegation")).to_contain_text("shipped")
+    assert page.locator("details.delegation").get_attribute("data-depth") == "2"
+    shot(page, "workflow")
+    watched.check()
+    context.close()
+
+
+def test_a_runtime_that_nobody_knows_is_shown_by_default(browser: Any, folder: Path) -> None:
+    """S2-9, S2-53: every kind with an empty payload, of a runtime without a renderer of its own."""
+    events = [event(f"{letter}0")._replace(runtime="of-tomorrow") for letter in KIND]
+    path = folder.parent / "made.html"
+    path.write_bytes(export_html(Memory({"of-tomorrow:s": events}), "of-tomorrow:s").html)
+    context, watched = opened_file(browser, path)
+    open_everything(watched.page)
+    expect(watched.page.locator(".chip").first).to_have_text("of-tomorrow")
+    watched.check()
+    context.close()
+
+
+def test_fifty_thousand_events(pages: Pages, folder: Path) -> None:
+    """Must-hold 3: the first page is small, keys and search answer at once, an address deep inside opens."""
+    with (folder / f"{SESSION}.jsonl").open("w") as file:
+        for number in range(12_500):
+            base = {"sessionId": SESSION, "cwd": "/home/ada/big", "timestamp": "2026-11-20T10:00:00.000Z"}
+            if number % 10 == 0:
+                prompt = {"role": "user", "content": f"Prompt {number}"}
+                file.write(json.dumps(base | {"type": "user", "uuid": f"u{number}", "message": prompt}) + "\n")
+            content = [
+                {"type": "text", "text": f"Part {number}. " * 5},
+                {"type": "tool_use", "id": f"c{number}", "name": "Read", "input": {"file_path": f"/f{number}"}},
+            ]
+            said = {"role": "assistant", "id": f"m{number}", "model": "m", "content": content}
+            result = [{"type": "tool_result", "tool_use_id": f"c{number}", "content": "line\n" * 20}]
+            file.write(json.dumps(base | {"type": "assistant", "uuid": f"a{number}", "message": said}) + "\n")
+            answer = {"role": "user", "content": result}
+            file.write(json.dumps(base | {"type": "user", "uuid": f"r{number}", "message": answer}) + "\n")
+            if number % 4 == 0:
+                more = {"role": "assistant", "id": f"n{number}", "model": "m", "content": [{"type": "thinking",
+                        "thinking": "hm " * 9}] * 4}  # fmt: skip
+                file.write(json.dumps(base | {"type": "assistant", "uuid": f"k{number}", "message": more}) + "\n")
+    watched = replay(pages, span=f"{ID}:a12345:0")
+    page = watched.page
+    expect(page.locator(".row.here")).to_contain_text("Part 12345.", timeout=20_000)
+    first = page.request.get(f"{pages.base}/api/replay-tree/{quote(ID, safe='')}")
+    assert first.json()["row_count"] > 50_000
+    assert len(first.body()) < 200_000
+    for key in "jkJK":
+        begun = time.monotonic()
+        page.keyboard.press(key)
+        page.evaluate("document.body.offsetHeight")
+        assert time.monotonic() - begun < 1.0, key
+    page.keyboard.press("G")
+    expect(page.locator(".end")).to_be_attached(timeout=60_000)
+    assert page.evaluate("find('Part 12499.')"), "the browser's own search finds what is loaded"
+    page.keyboard.press("/")
+    page.keyboard.type("part 12007.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".row.here")).to_contain_text("Part 12007.", timeout=20_000)

@@ -408,8 +408,17 @@ export class ReplayView {
 
   address(span) { return `#/replay/${encodeURIComponent(this.id)}/${encodeURIComponent(span)}`; }
 
+  // Entries that are not folded away. Nothing is asked of the layout, which the browser leaves out for far turns.
   visible() {
-    return [...this.main.querySelectorAll(".row")].filter((row) => row.checkVisibility ? row.checkVisibility() : row.offsetParent !== null);
+    const quiet = this.place.classList.contains("no-thinking");
+    return [...this.main.querySelectorAll(".row")].filter((row) => !row.parentElement.closest("details:not([open])") && !(quiet && row.matches(".thinking")));
+  }
+
+  // The first entry below the head of the page.
+  onTop(rows) {
+    const turn = [...this.main.querySelectorAll(".turn")].find((one) => one.getBoundingClientRect().bottom > 140);
+    const row = [...(turn || this.main).querySelectorAll(".row")].find((one) => rows.includes(one) && one.getBoundingClientRect().bottom > 140);
+    return rows.indexOf(row);
   }
 
   go(found, quiet) {
@@ -434,7 +443,7 @@ export class ReplayView {
       at = by > 0 ? (at < 0 ? rows.length : at) - 1 : at < 0 ? rows.length : at;
     }
     if (!here) {
-      const top = rows.findIndex((row) => row.getBoundingClientRect().bottom > 140);
+      const top = scrollY > 100 ? this.onTop(rows) : 0;
       at = by > 0 ? Math.max(-1, top - 1) : Math.max(0, top) + 1;
     }
     this.go(rows[Math.min(rows.length - 1, Math.max(0, at + by))], true);
