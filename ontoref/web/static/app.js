@@ -18,7 +18,7 @@ async function show() {
   if (page && !["sessions", "replay", "decisions", "record"].includes(page) && document.getElementById(page)) return;
   if (view) view.close();
   const main = document.getElementById("main");
-  main.className = page || "sessions";
+  main.className = `page-${page || "sessions"}`;
   main.replaceChildren(h("p", { class: "quiet pad" }, "Loading…"));
   for (const link of document.querySelectorAll("#top nav a")) {
     const on = link.hash === `#/${page === "record" ? "decisions" : page === "replay" ? "sessions" : page || "sessions"}`;

@@ -150,6 +150,8 @@ function resultBody(result) {
 
 const STATUS = { requested: "asked", approved: "approved", denied: "denied", edited: "approved with edits", timeout: "no answer" };
 
+const KINDS = { "workflow.start": "started", "workflow.stage": "stage", "workflow.end": "ended", "tool.result": "result", "agent.return": "returned" };
+
 function approvalRow(event) {
   const approval = event.approval || {};
   const what = [
@@ -213,7 +215,7 @@ export function eventRow(event, wholes) {
       return toolRow(event, null, wholes);
     default: {
       const found = fold(event, payload.is_error ? "other failed" : "other", "·", [
-        h("b", { class: "name" }, event.kind), h("span", { class: "title" }, oneLine(payload.name || payload.output || payload.text || "")), time(event),
+        h("b", { class: "name" }, KINDS[event.kind] || event.kind), h("span", { class: "title" }, oneLine(payload.name || payload.output || payload.text || "")), time(event),
       ], () => [block(payload.output ?? payload, event.kind), wholes(found)]);
       found.event = event;
       return found;

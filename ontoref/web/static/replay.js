@@ -88,7 +88,7 @@ export class ReplayView {
   header(tree) {
     const totals = tree.totals;
     const figures = [
-      [lasted(totals.duration_ms), "time"], [amount(tree.turn_count), tree.turn_count === 1 ? "turn" : "turns"], [amount(totals.events), "events"], [amount(totals.calls), "calls"],
+      [lasted(totals.duration_ms), "time"], [amount(tree.turn_count), tree.turn_count === 1 ? "turn" : "turns"], [amount(totals.events), totals.events === 1 ? "event" : "events"], [amount(totals.calls), totals.calls === 1 ? "call" : "calls"],
       [totals.errors ? amount(totals.errors) : "", totals.errors === 1 ? "error" : "errors"], [amount(tokensOf(totals.tokens) || null), "tokens"], [money(totals.cost_micro), "cost"],
     ].filter(([value]) => value);
     this.title = h("h1", null, oneLine(unwrapped(this.promptOf(tree)) || tree.session_id, 120));
