@@ -27,13 +27,12 @@ _HEADER = (
     "del(.summary, .events, .decisions, .actions, .insights, .files_touched, .tensions_engaged, .supersedes, .witness)"
 )
 _GROUPED = f"""
-[inputs | select(.decisions or .supersedes) | {{supersedes, decisions, record: {_HEADER}}}]
-| (reduce .[].supersedes[]? as $id ({{}}; .[$id] = true)) as $gone
-| [.[] | .record as $record | select($gone[$record.id] | not) | .decisions // [] | to_entries[]
+[inputs | select(.decisions or .supersedes)] | (reduce .[].supersedes[]? as $id ({{}}; .[$id] = true)) as $gone
+| [.[] | . as $record | select($gone[.id] | not) | .decisions // [] | to_entries[]
   | {{row: .value, by: [$record.recorded_at, $record.id, .key], record: $record}}]
 | group_by(.row.id) | map(select(any(.[]; .row.adr_candidate)))
 | map({{last: max_by(.by), times: length, sessions: (map(.record.session_id) | unique | length)}})
-| sort_by(.last.by)[] | .last.row + {{record: .last.record, times, sessions}}
+| sort_by(.last.by)[] | .last.row + {{record: (.last.record | {_HEADER}), times, sessions}}
 """
 # Less than what the command answers: the flagged entries as they come, which jq can do line by line.
 _FLAT = f". as $r | .decisions[]? | select(.adr_candidate) | . + {{record: ($r | {_HEADER})}}"
