@@ -569,3 +569,16 @@ def test_fifty_thousand_events(pages: Pages, folder: Path) -> None:
     page.keyboard.type("part 12007.")
     page.keyboard.press("Enter")
     expect(page.locator(".row.here")).to_contain_text("Part 12007.", timeout=20_000)
+
+
+def test_an_export_without_turns_shows_what_there_is(browser: Any, folder: Path) -> None:
+    """S2-54"""
+    path = folder.parent / "made.html"
+    mode = {"permission": "plan", "sandbox": None, "collaboration": None}
+    path.write_bytes(export_html(Memory({"codex:s": [event("m1", mode=mode)]}), "codex:s").html)
+    context = browser.new_context(offline=True)
+    watched = Watched(context.new_page(), "file://")
+    watched.page.goto(path.as_uri())
+    expect(watched.page.locator(".row.mode")).to_contain_text("plan")
+    watched.check()
+    context.close()

@@ -69,7 +69,10 @@ export class Exported {
   }
 
   async outline() { return this.data.outline; }
-  async transcript() { return { events: [], row_count: 0, has_more: false }; }
+  async transcript() {
+    const events = [...this.data.tree.mode_changes, ...this.data.tree.diagnostics.unplaced];
+    return { events, row_count: this.data.tree.row_count, has_more: false };
+  }
   async children() { throw new Refused(404, { message: "this was not exported" }); }
   async event() { throw new Refused(404, { message: "this was not exported" }); }
 
