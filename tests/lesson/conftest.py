@@ -18,6 +18,7 @@ from ontoref.lesson.factory import open_store
 from ontoref.lesson.store import TableLessonStore
 from ontoref.state.layout import Layout
 from ontoref.state.placement import JsonlPlacement, PostgresPlacement, SqlitePlacement
+from tests.conftest import IN_CI
 from tests.lesson.servers import Server, binaries
 
 # Each a backend of the resolver, and the wrapper that leaves one; test_backends compares this list with both.
@@ -27,11 +28,11 @@ BACKENDS = ("sqlite", "fs-jsonl", "postgres", "fallback")
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A running PostgreSQL. Where it is not installed tests are skipped, but not in CI."""
-    if os.environ.get("CI") != "true":
+    if not IN_CI:
         pytest.importorskip("psycopg")
     folder = binaries()
     if folder is None:
-        if os.environ.get("CI") == "true":
+        if IN_CI:
             pytest.fail("PostgreSQL is not installed, and CI must test with a real one")
         pytest.skip("PostgreSQL is not installed")
     # A socket's path must be short, and its folder open to the user that the server runs as.
