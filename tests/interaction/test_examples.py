@@ -70,6 +70,7 @@ def test_flipping_one_word_of_the_real_examples_is_found_in_every_format(app: Ap
             assert expected in done.out, (form, expected)
 
 
+@pytest.mark.checkout
 def test_the_guide_lists_every_rule() -> None:
     guide = (ROOT / "docs" / "validation.md").read_text()
     for name, rule in RULES.items():
