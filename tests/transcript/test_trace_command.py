@@ -110,8 +110,13 @@ def test_s0_44_files_bypass_discovery_and_malformed_ones_are_counted(app: App, h
 
 def test_s0_44_without_a_folder_of_sessions_the_answer_is_no(app: App, tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path / "nobody"), "USERPROFILE": str(tmp_path / "nobody")}
-    assert app("transcript", "trace", "--new", env=env).code == 1
-    assert app("transcript", "trace", "--new", "--root", tmp_path / "none", env=env).code == 1
+    assert app("transcript", "trace", "--new", "--processed", tmp_path / "done.txt", env=env).code == 1
+    assert (
+        app(
+            "transcript", "trace", "--new", "--processed", tmp_path / "done.txt", "--root", tmp_path / "none", env=env
+        ).code
+        == 1
+    )
 
 
 def test_show_folds_and_unfolds(app: App) -> None:
@@ -173,3 +178,10 @@ def test_a_database_of_openclaw_gives_the_trace_of_its_file(app: App, tmp_path: 
     done = app("transcript", "trace", path, "--format", "json")
     assert done.code == 0, done.err
     assert json.loads(done.out) == json.loads((CASES / "every-block.trace.json").read_text())
+
+
+def test_the_log_of_processed_sessions_is_named_by_the_person(app: App) -> None:
+    """S3-108: nothing is written that was not asked for; local state lies in databases."""
+    refused = app("transcript", "trace", "--new")
+    assert refused.code == 2
+    assert "--processed FILE" in refused.err

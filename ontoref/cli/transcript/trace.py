@@ -39,7 +39,9 @@ def trace(
     new: Annotated[
         bool, typer.Option("--new", help="Only sessions that are not in the log of processed ones.")
     ] = False,
-    processed: Annotated[str | None, typer.Option(metavar="FILE", help="The log; default in the state folder.")] = None,
+    processed: Annotated[
+        str | None, typer.Option(metavar="FILE", help="With --new: the log of processed ones, which it needs.")
+    ] = None,
     reprocess: Annotated[
         bool, typer.Option("--reprocess", help="With --new: take all, whatever the log says.")
     ] = False,
@@ -56,9 +58,14 @@ def trace(
     \b
     Example:
       ontoref transcript trace rollout.jsonl --format json | jq -r .reasoning
-      ontoref transcript trace --new --runtime openclaw --format jsonl >> traces.jsonl
+      ontoref transcript trace --new --processed done.txt --runtime openclaw --format jsonl >> traces.jsonl
     """
     if new:
+        if processed is None:
+            # Nothing is written but what a person names; local state lies in databases.
+            raise UsageError(
+                "--new needs the log of processed sessions", hint="--processed FILE; it is made if it is not there"
+            )
         return _new(session or [], runtime, processed, reprocess, agent, root, dry_run, verbose, form)
     if not session:
         raise UsageError("name a session or a file, or use --new", hint="list them: ontoref transcript find")
@@ -87,7 +94,7 @@ def trace(
 def _new(
     given: list[str],
     runtime: str | None,
-    processed: str | None,
+    log: str,
     reprocess: bool,
     agent: str | None,
     root: str | None,
@@ -95,10 +102,8 @@ def _new(
     verbose: bool,
     form: TextFormat,
 ) -> int:
-    from ontoref import places
     from ontoref.transcript.processed import add_processed, read_processed
 
-    log = processed or os.path.join(places.state_dir(), "processed.txt")
     known = set() if reprocess else read_processed(log)
     paths = [path for path in _discovered(given, runtime, agent, root) if os.path.basename(path) not in known]
     if dry_run:
