@@ -11,7 +11,7 @@ from ontoref.interaction.finding import Finding
 from ontoref.interaction.log import Written, append, find_all, relative_path
 from ontoref.interaction.record import Item, references, same
 
-__all__ = ["DuplicateId", "Settled", "Stopped", "add", "settle"]
+__all__ = ["DuplicateId", "Kept", "Settled", "Stopped", "add", "settle"]
 
 _TRIES = 3
 
@@ -25,16 +25,24 @@ class DuplicateId(OntorefError):
     exit_code = 1
 
 
+class Kept(NamedTuple):
+    """A record that is in the log. Shape: again says that it was there before we came to write it."""
+
+    item: Item
+    place: Written
+    again: bool
+
+
 class Settled(NamedTuple):
     """Records sorted by what is to be done with them.
 
-    Shape: present are in the log already, with their places; repeated stand earlier in the input too; clashing
+    Shape: present are in the log already; repeated stand earlier in the input too; clashing
            share their id with another record and carry the finding that says so; stray are ids of records that
            new ones name and that are nowhere, each with its pointer.
     """
 
     new: list[Item]
-    present: list[tuple[Item, Written]]
+    present: list[Kept]
     repeated: list[Item]
     clashing: list[Item]
     stray: list[tuple[str, str]]
@@ -43,7 +51,7 @@ class Settled(NamedTuple):
 class Stopped(Exception):
     """A file could not be written. Shape: done are the records that were written before; cause is why."""
 
-    def __init__(self, done: list[tuple[Item, Written]], cause: OntorefError) -> None:
+    def __init__(self, done: list[Kept], cause: OntorefError) -> None:
         super().__init__(str(cause))
         self.done = done
         self.cause = cause
@@ -71,9 +79,7 @@ def settle(items: Sequence[Item], folder: str) -> Settled:
     return settled
 
 
-def add(
-    new: Sequence[Item], folder: str, branch: str | None, *, lock_timeout_s: float = 30.0
-) -> list[tuple[Item, Written]]:
+def add(new: Sequence[Item], folder: str, branch: str | None, *, lock_timeout_s: float = 30.0) -> list[Kept]:
     """Write new items, each file's together or not at all; where each of them is now.
 
     Errors: Stopped.
@@ -82,7 +88,7 @@ def add(
     for item in new:
         name = relative_path(item.record.get("session_id"), item.record.get("recorded_at"), branch)
         files.setdefault(name, []).append(item)
-    done: list[tuple[Item, Written]] = []
+    done: list[Kept] = []
     for name, group in files.items():
         try:
             done += _add_to(folder, name, group, lock_timeout_s)
@@ -91,9 +97,9 @@ def add(
     return done
 
 
-def _add_to(folder: str, name: str, group: list[Item], lock_timeout_s: float) -> list[tuple[Item, Written]]:
+def _add_to(folder: str, name: str, group: list[Item], lock_timeout_s: float) -> list[Kept]:
     ids = _stated_ids(group)
-    present: list[tuple[Item, Written]] = []
+    present: list[Kept] = []
 
     def nobody_was_faster(target: str) -> None:
         if ids and find_all([target], ids):
@@ -112,7 +118,7 @@ def _add_to(folder: str, name: str, group: list[Item], lock_timeout_s: float) ->
             group, ids = settled.new, _stated_ids(settled.new)
             present += settled.present
             continue
-        return [*present, *zip(group, written, strict=True)]
+        return [*present, *(Kept(item, place, False) for item, place in zip(group, written, strict=True))]
     raise OntorefError("records with these ids come and go", location=os.path.join(folder, name))
 
 
@@ -130,7 +136,7 @@ def _sorted(items: Sequence[Item], known: Known, folder: str) -> Settled:
         elif identity in known:
             again = next((place for place, record in known[identity] if same(item.stated, record)), None)
             if again is not None:
-                settled.present.append((item, again))
+                settled.present.append(Kept(item, again, True))
             else:
                 place, record = known[identity][0]
                 below = os.path.relpath(place.path, os.path.realpath(folder)).replace(os.sep, "/")

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from ontoref.interaction.given import Given
 from ontoref.interaction.log import append
+from ontoref.interaction.record import Item
+from ontoref.interaction.store import add, settle
 from tests.conftest import App
 from tests.interaction.crowd import PATH, check, crowd, kill_rounds, start
 
@@ -113,6 +116,14 @@ def test_the_same_record_from_many_processes_is_written_once(app: App) -> None:
     assert sum("already recorded" not in answer for answer in answers) == 1
     (path,) = app.folder.rglob("*.jsonl")
     assert len(path.read_bytes().splitlines()) == 1
+
+
+def test_a_retry_that_looked_too_early_is_told_that_the_record_is_there(tmp_path: Path) -> None:
+    record = {"id": "01M8QPSYVZ1P2NQ1P7HN9N90K9", "session_id": "s-42", "recorded_at": "2026-11-09T10:12:44Z"}
+    item = Item(Given(record, b""), record, record, json.dumps(record).encode())
+    looked = [settle([item], str(tmp_path)) for _ in range(2)]
+    kept = [add(settled.new, str(tmp_path), None)[0] for settled in looked]
+    assert [(one.again, one.place.line) for one in kept] == [(False, 1), (True, 1)]
 
 
 @pytest.mark.parametrize("program", ["slow", "locked"])

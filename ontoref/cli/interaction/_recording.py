@@ -12,9 +12,9 @@ from ontoref.identifiers import new_ulid
 
 if TYPE_CHECKING:
     from ontoref.interaction.check import Checker
-    from ontoref.interaction.log import Written
     from ontoref.interaction.project import Project, Settings
     from ontoref.interaction.record import Item
+    from ontoref.interaction.store import Kept
     from ontoref.vocabulary import Vocabulary
 
 __all__ = [
@@ -329,21 +329,14 @@ class Talk:
         sys.stdout.flush()
         self._say("dry run: nothing was written", note="dry run: nothing was written")
 
-    def of_places(
-        self,
-        items: Sequence[Item],
-        added: Sequence[tuple[Item, Written]],
-        present: Sequence[tuple[Item, Written]],
-        repeated: Sequence[Item],
-    ) -> None:
+    def of_places(self, items: Sequence[Item], kept: Sequence[Kept], repeated: Sequence[Item]) -> None:
         """Where each record is, in the order of the input."""
         from ontoref.cli.output import emit_json, short_path
         from ontoref.text import printable
 
         order = {id(item.given): number for number, item in enumerate(items)}
-        at = {item.identity: place for item, place in [*added, *present] if isinstance(item.identity, str)}
-        rows = [(item, place, False) for item, place in added] + [(item, place, True) for item, place in present]
-        rows += [(item, at[item.identity], True) for item in repeated]
+        at = {item.identity: place for item, place, _ in kept if isinstance(item.identity, str)}
+        rows = [*kept, *((item, at[item.identity], True) for item in repeated)]
         rows.sort(key=lambda row: order[id(row[0].given)])
         lines = []
         for item, place, again in rows:

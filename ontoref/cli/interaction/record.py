@@ -200,10 +200,10 @@ def _store(
     try:
         added = add(settled.new, folder, branch, lock_timeout_s=lock_timeout)
     except Stopped as stopped:
-        talk.of_beginnings([item for item, _ in stopped.done])
-        talk.of_places(items, stopped.done, settled.present, [])
+        talk.of_beginnings([kept.item for kept in stopped.done if not kept.again])
+        talk.of_places(items, stopped.done + settled.present, [])
         sys.stdout.flush()
         raise stopped.cause from None
-    talk.of_beginnings(settled.new)
-    talk.of_places(items, added, settled.present, settled.repeated)
+    talk.of_beginnings([kept.item for kept in added if not kept.again])
+    talk.of_places(items, added + settled.present, settled.repeated)
     return 1 if refused else 0
