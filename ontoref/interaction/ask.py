@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ontoref.interaction.blocks import Block, Stretch, blocks
-from ontoref.interaction.combine import Combiner, Tally, joined, once
+from ontoref.interaction.combine import Combiner, Tally, condensed, once, told
 from ontoref.interaction.moments import order_key
 from ontoref.interaction.order import name_key, ordered, reach, sortable
 from ontoref.interaction.recurrence import Recurrence, look_like_ids
 from ontoref.interaction.rows import Row, header_fields
-from ontoref.interaction.search import Needle, Search, ends
-from ontoref.interaction.spill import Entry, Spill
+from ontoref.interaction.search import Needle, Search, Text
+from ontoref.interaction.spill import Entry, Spill, merge
 from ontoref.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ _MOST_MATCHES = 100_000
 _MANY_LINES = 8
 
 
-@dataclass(slots=True)
 class Report:
     """What a first look over a part of a log tells.
 
@@ -38,21 +35,25 @@ class Report:
            decision) of the entries that are meant, None if they were too many to note.
     """
 
-    lines: int = 0
-    skipped: set[tuple[int, int]] = field(default_factory=set)
-    superseded: set[str] = field(default_factory=set)
-    matches: set[tuple[str, str]] | None = field(default_factory=set)
+    __slots__ = ("lines", "matches", "skipped", "superseded")
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.skipped: set[tuple[int, int]] = set()
+        self.superseded: set[str] = set()
+        self.matches: set[tuple[str, str]] | None = set()
 
     def plain(self) -> tuple[Any, ...]:
-        """The report as it goes from one process to another: `Report(*plain)` is it again."""
+        """The report as it goes from one process to another."""
         return self.lines, self.skipped, self.superseded, self.matches
 
-    def add(self, other: Report) -> None:
+    def add(self, plain: tuple[Any, ...]) -> None:
         """Take in what another part tells."""
-        self.lines += other.lines
-        self.skipped |= other.skipped
-        self.superseded |= other.superseded
-        self.matches = None if self.matches is None or other.matches is None else self.matches | other.matches
+        lines, skipped, superseded, matches = plain
+        self.lines += lines
+        self.skipped |= skipped
+        self.superseded |= superseded
+        self.matches = None if self.matches is None or matches is None else self.matches | matches
 
     def names(self) -> set[str] | None:
         """Decisions that are meant in a record which is not superseded; None if they were too many to note."""
@@ -81,6 +82,7 @@ class Ask:
         if holding is not None:
             self.needles.append(holding)
         self.on_record = tuple(c.tester() for c in question.conditions if c.of_record_only)
+        self._on_record = bool(self.on_record or question.since or question.until)
         self.on_element = tuple(c.tester() for c in question.conditions if not c.of_record_only)
 
     # The first look ------------------------------------------------------------------------------------------
@@ -97,20 +99,20 @@ class Ask:
                 report.lines += 1
                 report.skipped.add((stretch.file, block.offset_bytes))
                 continue
-            count, odd = ends(block.content, block.end)
-            for start, stop in odd:
-                text = block.content[start:stop].strip()
-                if not text:
-                    count -= 1
-                elif decode(text) is None:
-                    report.skipped.add((stretch.file, block.offset_bytes + start))
-            report.lines += count
+            text, at = Text(block.content, block.end), block.offset_bytes
+            report.lines += text.lines
+            for start, stop in text.odd():
+                line = block.content[start:stop].strip()
+                if not line:
+                    report.lines -= 1
+                elif decode(line) is None:
+                    report.skipped.add((stretch.file, at + start))
             if not self.question.history:
-                for record, _, _ in _records(superseding, stretch, block, report.skipped):
+                for record, _, _ in _records(superseding, stretch, at, text, report.skipped):
                     report.superseded.update(_texts(record.get("supersedes")))
             if recurrence is not None and report.matches is not None:
-                recurrence.note(stretch, block)
-                for record, start, stop in _records(meant, stretch, block, report.skipped):
+                recurrence.note(stretch, at, text)
+                for record, start, stop in _records(meant, stretch, at, text, report.skipped):
                     self._match(record, stretch, start, stop, report.matches, recurrence)
                 if len(report.matches) > _MOST_MATCHES:
                     report.matches = None
@@ -129,12 +131,15 @@ class Ask:
             return
         found: list[tuple[int, dict[str, Any]]] = []
         left: list[str] = []
+        tests, identity = self.on_element, _text(record, "id")
         for index, element in self._decisions(record):
-            if self._holds_for_element(record, element):
-                found.append((index, element))
-                matches.add((_text(record, "id"), element["id"]))
+            for test in tests:
+                if not test(record, element):
+                    left.append(element["id"])
+                    break
             else:
-                left.append(element["id"])
+                found.append((index, element))
+                matches.add((identity, element["id"]))
         if found:
             entries = self._decision_entries(record, stretch.file, start, found)
             recurrence.keep(entries, left, stretch, start, stop)
@@ -170,7 +175,7 @@ class Ask:
                 for entry in entries(record, file, offset):
                     spill.add(entry)
         yield spill.count, skipped
-        yield from spill
+        yield from condensed(spill) if self.grouped else spill
 
     def _recurring(
         self, recurrence: Recurrence, places: list[int], share: list[Stretch], skipped: set[tuple[int, int]]
@@ -187,9 +192,14 @@ class Ask:
             for entry in self._decision_entries(record, file, offset, found):
                 recurrence.entries.add(entry)
         yield recurrence.entries.count, skipped
+        entries = iter(recurrence.entries)
+        yield from condensed(self._still(entries) if self.superseded else entries)
+
+    def _still(self, entries: Iterator[Entry]) -> Iterator[Entry]:
+        """Entries of the names that were heard, those of superseded records left out."""
         keys = frozenset(map(name_key, self.names or ()))
         superseded = frozenset(record.encode() for record in self.superseded)
-        for entry in recurrence.entries:
+        for entry in entries:
             name, _, rest = entry[0].partition(b"\0")
             if name + b"\0" in keys and rest.split(b"\0", 2)[1] not in superseded:
                 yield entry
@@ -204,7 +214,7 @@ class Ask:
     ) -> Iterator[tuple[dict[str, Any], int, int]]:
         """Records of the lines found, with file and offset, superseded ones left out."""
         for stretch, block in stretches(share):
-            for start, stop in search.lines(block.content, block.end):
+            for start, stop in search.lines(Text(block.content, block.end)):
                 record = decode(memoryview(block.content)[start:stop])
                 if record is None:
                     if block.content[start:stop].strip():
@@ -274,7 +284,7 @@ class Ask:
     ) -> Iterator[Entry]:
         """Decisions of a name that is meant, each an entry of its own."""
         header = self._header(record)
-        before = once(orjson.dumps(record.get("session_id")).decode())
+        before = once(orjson.dumps(record.get("session_id")))
         order = ordered(record, file, offset, 0)[:-4]
         for index, element in elements:
             key = name_key(element["id"]) + order + index.to_bytes(4, "big")
@@ -286,25 +296,23 @@ class Ask:
 
     # Groups --------------------------------------------------------------------------------------------------
 
-    def groups(self, entries: Iterator[Entry]) -> Iterator[Entry]:
-        """One entry for each name, from entries sorted by name."""
-        build = self._decision if self.row.name == "decisions" else self._named
-        sort = self.question.sort
-        for name, group in groupby(entries, key=lambda entry: entry[0].partition(b"\0")[0]):
-            held = list(group)
-            row = build(name, *joined(content for _, content in held))
-            if row is not None:
-                order = held[-1][0][len(name) + 1 :]
-                yield (self._prefix(orjson.loads(row)) + order if sort else order), row
+    def groups(self, streams: list[Iterator[Entry]]) -> Iterator[Entry]:
+        """The row of each name, in no order, from the entries of the shares."""
+        is_decision, sort = self.row.name == "decisions", self.question.sort
+        for key, content in streams[0] if len(streams) == 1 else condensed(merge(streams)):
+            name, _, order = key.partition(b"\0")
+            tally, last = told(content)
+            if is_decision:
+                if not tally.meant or (self.question.standing and not self._stands(orjson.loads(last))):
+                    continue
+                row = last[:-1] + b',"times":%d,"sessions":%d}' % (tally.times, len(tally.sessions))
+            else:
+                row = self._named(name, tally, last)
+            yield (self._prefix(orjson.loads(row)) + order if sort else order), row
 
-    def _decision(self, _: bytes, tally: Tally, sessions: int, last: bytes) -> bytes | None:
-        if not tally.meant or (self.question.standing and not self._stands(orjson.loads(last))):
-            return None
-        return last[:-1] + b',"times":%d,"sessions":%d}' % (tally.times, sessions)
-
-    def _named(self, name: bytes, tally: Tally, sessions: int, last: bytes) -> bytes:
-        row: dict[str, Any] = {self.row.name_field: name.decode(), "sessions": sessions, "records": tally.times}
-        row |= {"last": orjson.loads(last), "actors": tally.actors}
+    def _named(self, name: bytes, tally: Tally, last: bytes) -> bytes:
+        row: dict[str, Any] = {self.row.name_field: name.decode(), "sessions": len(tally.sessions)}
+        row |= {"records": tally.times, "last": orjson.loads(last), "actors": sorted(tally.actors)}
         if self.row.name == "tensions":
             row["decisions"] = tally.decisions
         return orjson.dumps(row)
@@ -325,6 +333,8 @@ class Ask:
 
     def _holds_for_record(self, record: dict[str, Any]) -> bool:
         question = self.question
+        if not self._on_record:
+            return True
         if question.since or question.until:
             moment = order_key(record.get("recorded_at"))
             if not moment or moment < question.since or (question.until and moment >= question.until):
@@ -350,9 +360,8 @@ class Ask:
 
 
 def stretches(share: list[Stretch]) -> Iterator[tuple[Stretch, Block]]:
-    buffer = bytearray(1 << 18)
     for stretch in share:
-        for block in blocks(stretch, buffer):
+        for block in blocks(stretch):
             yield stretch, block
 
 
@@ -365,16 +374,16 @@ def decode(text: bytes | bytearray | memoryview) -> dict[str, Any] | None:
 
 
 def _records(
-    search: Search, stretch: Stretch, block: Block, skipped: set[tuple[int, int]]
+    search: Search, stretch: Stretch, offset_bytes: int, text: Text, skipped: set[tuple[int, int]]
 ) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Each record that is found, from where to where it stands in its file."""
-    base = block.offset_bytes
-    for start, stop in search.lines(block.content, block.end):
-        record = decode(memoryview(block.content)[start:stop])
+    """Each record that is found in a text at an offset, from where to where it stands in its file."""
+    for start, stop in search.lines(text):
+        line = text.content[start:stop]
+        record = decode(line)
         if record is not None:
-            yield record, base + start, base + stop
-        elif block.content[start:stop].strip():
-            skipped.add((stretch.file, block.offset_bytes + start))
+            yield record, offset_bytes + start, offset_bytes + stop
+        elif line.strip():
+            skipped.add((stretch.file, offset_bytes + start))
 
 
 def _holding(field_name: str) -> Needle | None:

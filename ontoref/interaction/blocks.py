@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from io import FileIO
+from typing import NamedTuple
 
 from ontoref.interaction.rules import LONGEST_LINE_BYTES
 
-__all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "room", "shares"]
+__all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "shares"]
 
 # Small enough to stay in a core's cache while it is searched several times.
 _BLOCK_BYTES = 1 << 18
 _LEAST_SHARE_BYTES = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Whole lines of one file. Shape: file is its number in the list of paths; units: bytes."""
 
     file: int
@@ -25,18 +25,24 @@ class Stretch:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Whole lines: content[:end] ends in a newline (one is added to a last line without).
 
-    Shape: content is reused for the next block; too_long is set, and the block empty, for a line passed over.
+    Shape: what stands after them is the beginning of the next line; too_long is set, and the block empty, for a line
+           passed over.
     Units: offset_bytes is where content[0] stands in the file.
     """
 
-    content: bytearray
+    content: bytes
     end: int
     offset_bytes: int
     too_long: bool = False
+
+    def lines(self) -> list[bytes]:
+        """The lines, without what ends them."""
+        lines = self.content[: self.end].split(b"\n")
+        lines.pop()
+        return lines
 
 
 def shares(paths: Sequence[str], count: int) -> list[list[Stretch]]:
@@ -78,64 +84,38 @@ def _line_end(path: str, position: int, size: int) -> int:
                 return min(size, file.tell() - len(piece) + found + 1)
 
 
-def room() -> bytearray:
-    """A buffer for `blocks`, so that thousands of small files share one."""
-    return bytearray(_BLOCK_BYTES)
-
-
-def blocks(stretch: Stretch, buffer: bytearray | None = None) -> Iterator[Block]:
+def blocks(stretch: Stretch) -> Iterator[Block]:
     """The stretch from its start to its end, or to where the file now ends.
 
     Errors: OSError if the file cannot be read.
     """
-    buffer = room() if buffer is None else buffer
     with open(stretch.path, "rb", buffering=0) as file:
-        if stretch.start:
-            file.seek(stretch.start)
-        offset, have, left = stretch.start, 0, stretch.end - stretch.start
-        while True:
-            # One byte is kept for the newline that a last line may lack.
-            wanted = min(left, len(buffer) - have - 1)
-            view = memoryview(buffer)
-            count = file.readinto(view[have : have + wanted]) if wanted else 0
-            view.release()
-            left -= count or 0
-            end = have + (count or 0)
-            if not count:
-                if have:
-                    buffer[have] = 10
-                    yield Block(buffer, have + 1, offset)
+        offset, end, size = stretch.start, stretch.end, _BLOCK_BYTES
+        while offset < end:
+            wanted = min(size, end - offset)
+            content = _read(file, offset, wanted)
+            if not content:
                 return
-            cut = buffer.rfind(b"\n", have, end) + 1
+            cut = content.rfind(b"\n") + 1
+            is_last = len(content) < wanted or offset + wanted == end
+            if is_last and cut < len(content) <= cut + LONGEST_LINE_BYTES:
+                yield Block(content + b"\n", len(content) + 1, offset)
+                return
             if cut:
-                yield Block(buffer, cut, offset)
-                buffer[: end - cut] = buffer[cut:end]
-                offset, have = offset + cut, end - cut
-            elif end < len(buffer) - 1:
-                have = end
-            elif len(buffer) < LONGEST_LINE_BYTES:
-                buffer.extend(bytes(len(buffer)))
-                have = end
+                # The beginning of the next line is read once more: that costs less than to keep and move it.
+                yield Block(content, cut, offset)
+                offset, size = offset + cut, _BLOCK_BYTES
+            elif len(content) <= LONGEST_LINE_BYTES:
+                size = min(2 * size, LONGEST_LINE_BYTES + 1)
             else:
-                yield Block(buffer, 0, offset, too_long=True)
-                passed = _pass_over(buffer, file, left)
-                offset, left, have = offset + end + passed, left - passed, 0
+                yield Block(b"", 0, offset, too_long=True)
+                offset, size = _line_end(stretch.path, offset + len(content), end), _BLOCK_BYTES
 
 
-def _pass_over(buffer: bytearray, file: object, left: int) -> int:
-    """Read on to the end of a line; how many bytes that took."""
-    assert hasattr(file, "readinto")
-    assert hasattr(file, "seek")
-    passed = 0
-    while left > passed:
-        view = memoryview(buffer)
-        count = file.readinto(view[: min(len(buffer), left - passed)])
-        view.release()
-        if not count:
-            break
-        found = buffer.find(b"\n", 0, count)
-        if found >= 0:
-            file.seek(found + 1 - count, os.SEEK_CUR)
-            return passed + found + 1
-        passed += count
-    return passed
+def _read(file: FileIO, offset: int, count: int) -> bytes:
+    """So many bytes from a place; fewer only where the file ends."""
+    file.seek(offset)
+    content = file.read(count)
+    while len(content) < count and (more := file.read(count - len(content))):
+        content += more
+    return content

@@ -140,7 +140,7 @@ def _records(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Records that hold a decision or supersede something; a key spelled with escapes is decoded to be found."""
     for stretch in (stretch for share in shares(paths, 1) for stretch in share):
         for block in blocks(stretch):
-            for line in bytes(memoryview(block.content)[: block.end]).split(b"\n"):
+            for line in block.lines():
                 if b'"decisions"' in line or b'"supersedes"' in line or b"\\u00" in line:
                     try:
                         record = orjson.loads(line)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
-from ontoref.interaction.spill import Spill
+from ontoref.interaction.spill import Entry, Spill
 
-__all__ = ["Combiner", "Tally", "joined", "once", "tallied"]
+__all__ = ["Combiner", "Tally", "condensed", "once", "tallied", "told"]
 
 Last = TypeVar("Last")
 
@@ -33,13 +33,14 @@ def tallied(tally: Tally, last: bytes) -> bytes:
     return orjson.dumps(tuple(tally), option=orjson.OPT_APPEND_NEWLINE) + last
 
 
-# How the tally of one entry begins, if it is meant.
-_ONCE = b"[true,1,0,["
+_MET_ONCE = Tally(True, 1, 0, [""], [])
+# The tally of one entry that is meant, around the text of its session.
+_ONCE, _ONCE_END = b"[true,1,0,[", b"],[]]"
 
 
-def once(session: str) -> bytes:
-    """The tally, on a line, of one entry that is meant."""
-    return tallied(Tally(True, 1, 0, [session], []), b"")
+def once(session: bytes) -> bytes:
+    """The tally, on a line, of one entry that is meant. Shape: session is a JSON string or null, as JSON text."""
+    return b'%b"%b"%b\n' % (_ONCE, session.replace(b"\\", rb"\\").replace(b'"', rb"\""), _ONCE_END)
 
 
 class _Name(Generic[Last]):
@@ -94,24 +95,47 @@ class Combiner(Generic[Last]):
         self._room = self._most
 
 
-def joined(contents: Iterable[bytes]) -> tuple[Tally, int, bytes]:
-    """The tally of all entries of a name, how many sessions they are, and the last of them."""
-    held = list(contents)
-    if len(held) == 1 and held[0].startswith(_ONCE):
-        # Most names are met once, and what their tally says is known.
-        head, _, last = held[0].partition(b"\n")
-        if head.endswith(b"],[]]"):
-            return Tally(True, 1, 0, [], []), 1, last
+# So many entries of a name are made one at a time: a name may come up a million times.
+_MOST_HELD = 1000
+
+
+def condensed(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """One entry for each name, from entries sorted by their keys, which begin with the name."""
+    held: list[Entry] = []
+    name = b""
+    for entry in entries:
+        if held and entry[0].startswith(name):
+            held.append(entry)
+            if len(held) == _MOST_HELD:
+                held = [_one(held)]
+            continue
+        if held:
+            yield held[0] if len(held) == 1 else _one(held)
+        held = [entry]
+        name = entry[0][: entry[0].index(0) + 1]
+    if held:
+        yield held[0] if len(held) == 1 else _one(held)
+
+
+def _one(held: list[Entry]) -> Entry:
     meant, times, decisions = False, 0, 0
     sessions: set[str] = set()
     actors: set[str] = set()
-    last = b""
-    for content in held:
-        head, _, last = content.partition(b"\n")
-        one = Tally._make(orjson.loads(head))
+    for _, content in held:
+        one = Tally._make(orjson.loads(content[: content.index(10)]))
         meant = meant or one.meant
         times += one.times
         decisions += one.decisions
         sessions.update(one.sessions)
         actors.update(one.actors)
-    return Tally(meant, times, decisions, [], sorted(actors)), len(sessions), last
+    key, content = held[-1]
+    return key, tallied(Tally(meant, times, decisions, list(sessions), list(actors)), content[content.index(10) + 1 :])
+
+
+def told(content: bytes) -> tuple[Tally, bytes]:
+    """What an entry tells: its tally, and what the latest entry of its name says."""
+    head, _, last = content.partition(b"\n")
+    if head.startswith(_ONCE) and head.endswith(_ONCE_END):
+        # Most names are met once, and then nobody asks in which session.
+        return _MET_ONCE, last
+    return Tally._make(orjson.loads(head)), last

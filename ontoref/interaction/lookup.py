@@ -10,7 +10,7 @@ from ontoref.errors import OntorefError
 from ontoref.interaction.ask import decode, stretches
 from ontoref.interaction.blocks import shares
 from ontoref.interaction.moments import order_key
-from ontoref.interaction.search import Needle, Search
+from ontoref.interaction.search import Needle, Search, Text
 
 __all__ = ["Entry", "Found", "NotFound", "look_up", "matching"]
 
@@ -85,7 +85,7 @@ def matching(needles: Sequence[Needle | None], paths: Sequence[str]) -> list[dic
     search = Search([needle for needle in needles if needle is not None])
     found = []
     for _, block in stretches([stretch for share in shares(paths, 1) for stretch in share]):
-        for start, stop in search.lines(block.content, block.end):
+        for start, stop in search.lines(Text(block.content, block.end)):
             record = decode(memoryview(block.content)[start:stop])
             if record is not None:
                 found.append(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ontoref.interaction.ask import Ask, Report
 from ontoref.interaction.blocks import Stretch, shares
@@ -16,8 +16,7 @@ from ontoref.vocabulary import Vocabulary
 __all__ = ["Answer", "Question", "Skipped", "answer", "first_look"]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What is asked.
 
     Shape: a row is kept if every condition holds; since and until are `order_key`s of the record's time, since
@@ -36,8 +35,7 @@ class Question:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A line that is no JSON object. Units: offset_bytes from the start of the file."""
 
     path: str
@@ -53,8 +51,7 @@ class Skipped:
         return number
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Rows as JSON texts, in order, to be read once.
 
     Shape: found counts the rows before a limit, records the lines that were looked through.
@@ -63,7 +60,7 @@ class Answer:
     rows: Iterator[bytes]
     found: int
     records: int
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[Skipped]
 
 
 def answer(
@@ -87,23 +84,23 @@ def answer(
     summaries = crew.reports()
     found = sum(count for count, _ in summaries)
     skipped = sorted(first.skipped.union(*(places for _, places in summaries)))
-    entries = merge(streams, reverse=question.reverse and not ask.grouped)
-    result = Answer(iter(()), found, first.lines, [Skipped(paths[file], offset) for file, offset in skipped])
     if ask.grouped:
         grouped = Spill(limit=question.limit, reverse=question.reverse)
-        for entry in ask.groups(entries):
+        for entry in ask.groups(streams):
             grouped.add(entry)
-        result.found = grouped.count
+        found = grouped.count
         entries = iter(grouped)
-    result.rows = (row for _, row in _first(entries, question.limit))
-    return result
+    else:
+        entries = merge(streams, reverse=question.reverse)
+    rows = (row for _, row in _first(entries, question.limit))
+    return Answer(rows, found, first.lines, [Skipped(paths[file], offset) for file, offset in skipped])
 
 
 def first_look(crew: Crew[list[Stretch]], ask: Ask) -> Report:
     """What the first reports of a crew tell together; the crew is told what it needs to go on."""
     first = Report()
     for plain in crew.reports():
-        first.add(Report(*plain))
+        first.add(plain)
     crew.tell((first.superseded, first.names() if ask.by_name else None))
     return first
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import compress, count
 from typing import BinaryIO
 
-from ontoref.interaction.blocks import Block, Stretch
-from ontoref.interaction.search import Mentions
+from ontoref.interaction.blocks import Stretch
+from ontoref.interaction.search import Mentions, Text
 from ontoref.interaction.spill import Entry, Spill
 
 __all__ = ["Recurrence", "look_like_ids"]
@@ -39,7 +39,7 @@ class Recurrence:
         # Ids on known lines that were not kept: their lines are decoded once more if they turn out to be wanted.
         self._left: list[tuple[int, int]] = []
         self._unclear: set[int] = set()
-        self._mentions = Mentions("id")
+        self._mentions = Mentions()
 
     def keep(self, entries: Iterable[Entry], left: Iterable[str], place: Stretch, start: int, stop: int) -> None:
         """Keep some entries of a line that was decoded; left are the names of its other ones.
@@ -53,11 +53,11 @@ class Recurrence:
         for entry in entries:
             self.entries.add(entry)
 
-    def note(self, stretch: Stretch, block: Block) -> None:
-        """Note every mention in a block."""
-        base = _place(stretch, block.offset_bytes)
+    def note(self, stretch: Stretch, offset_bytes: int, text: Text) -> None:
+        """Note every mention in a text that stands at an offset."""
+        base = _place(stretch, offset_bytes)
         self._blocks.append((len(self._hits), base))
-        unclear = self._mentions.note(block.content, block.end, self._hashes, self._hits)
+        unclear = self._mentions.note(text, self._hashes, self._hits)
         self._unclear.update(base + start for start in unclear)
 
     def places(self, names: frozenset[bytes]) -> list[int]:

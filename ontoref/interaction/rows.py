@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ontoref.vocabulary import Facet, Vocabulary
 
@@ -11,8 +11,7 @@ __all__ = ["RECORD", "ROWS", "Column", "Row", "columns_of", "header_fields"]
 RECORD = "InteractionRecord"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """Shape: path is dotted into the row; day shortens a time to its date, minute to its minute."""
 
     path: str
@@ -20,8 +19,7 @@ class Column:
     style: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One kind of answer.
 
     Shape: field is the array of a record that holds what the row is one of ("" where that is the record);

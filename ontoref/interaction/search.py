@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     # Finds a text several times as fast as the standard library does (docs/adr/0027). Same answers without it.
@@ -18,7 +17,7 @@ try:
 except ImportError:  # not CPython, or a system that it has no wheel for
     _Str = None
 
-__all__ = ["Mentions", "Needle", "Search", "ends"]
+__all__ = ["Mentions", "Needle", "Search", "Text"]
 
 Str: Any = _Str
 
@@ -30,10 +29,59 @@ _COMMON = b'"e atnoisrdlc:,hupm-0123456789fg{}TZybwv._k/[]AEISCDFRPMBOLHNGUVWjxq
 _RANK = {byte: len(_COMMON) - place for place, byte in enumerate(_COMMON)}
 _ESCAPE_BUDGET = 256
 _MOST_ANCHORS = 4
+# How the lines that `record` writes begin: alike up to the id, which is a ULID.
+_HEAD_END = b',"id":"0'
+_LONGEST_HEAD = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Needle:
+class Text:
+    """Whole lines that are searched several times: content[:end], which ends in a newline."""
+
+    __slots__ = ("_escape", "_lines", "content", "end", "fast", "has_heads")
+
+    def __init__(self, content: bytes, end: int) -> None:
+        self.content, self.end = content, end
+        self.fast: Any = None if Str is None else Str(memoryview(content)[:end])
+        # Whether each line begins alike, up to an id that is the first in it. Told once `odd` has looked.
+        self.has_heads = False
+        self._escape: int | None = None
+        self._lines: int | None = None
+
+    @property
+    def lines(self) -> int:
+        """How many lines it has."""
+        if self._lines is None:
+            fast = self.fast
+            self._lines = self.content.count(b"\n", 0, self.end) if fast is None else fast.count(b"\n")
+        return self._lines
+
+    def first_escape(self) -> int:
+        """Where an ASCII character first stands as `\\u00XX`; -1 where none does. Only where there is fast."""
+        if self._escape is None:
+            self._escape = self.fast.find(b"\\u00")
+        return self._escape
+
+    def odd(self) -> list[tuple[int, int]]:
+        """(start, stop) of the lines that do not run from { to }."""
+        content, end = self.content, self.end
+        if self.fast is not None and end > 1 and content[0] == 123 and content[end - 2] == 125:
+            tail = content.find(_HEAD_END, 0, _LONGEST_HEAD)
+            if tail > 0 and content.find(b'"id"', 0, tail) < 0:
+                head = content[: tail + len(_HEAD_END)]
+                self.has_heads = self.fast.count(b"}\n" + head) == self.lines - 1
+            if self.has_heads or self.fast.count(b"}\n{") == self.lines - 1:
+                return []
+        found: list[tuple[int, int]] = []
+        start = 0
+        for _ in range(self.lines):
+            stop = content.find(b"\n", start, end)
+            if content[start] != 123 or content[stop - 1] != 125:
+                found.append((start, stop))
+            start = stop + 1
+        return found
+
+
+class Needle(NamedTuple):
     """What a line must hold.
 
     Shape: pattern is a regular expression over bytes, found in any such line; letters are the characters that an
@@ -80,7 +128,7 @@ class Needle:
         if len(written) == 1 and not texts:
             other = b"true" if written[0] == b"false" else b"false"
             compact = tuple(b'"%b":%b' % (key.encode(), value) for value in (written[0], other))
-        return replace(found, letters=found.letters | letters, compact=compact)
+        return found._replace(letters=found.letters | letters, compact=compact)
 
     @staticmethod
     def of_value_start(key: str, start: str) -> Needle | None:
@@ -88,7 +136,7 @@ class Needle:
         if not set(start) <= _PLAIN:
             return Needle.of_key(key)
         found = Needle.of_key(key, _literal(b'"' + start.encode()))
-        return found and replace(found, letters=found.letters | frozenset(start))
+        return found and found._replace(letters=found.letters | frozenset(start))
 
     @staticmethod
     def of_names(key: str, names: Iterable[str]) -> Needle | None:
@@ -151,78 +199,75 @@ class _Prepared:
         self.names = needle.names
         self.firsts = frozenset(name[0] for name in needle.names or () if name)
 
-    def lines(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    def lines(self, text: Text) -> Iterator[tuple[int, int]]:
         """Lines that hold the needle, each once, in order."""
         if self.names is not None:
-            return self._named_fast(block, end) if Str is not None else self._named(block, end)
-        if Str is None:
-            return self._plain(block, end)
+            return self._named(text) if text.fast is None else self._named_fast(text)
+        if text.fast is None:
+            return self._plain(text)
         if self.compact:
             # Where each key stands in one of the usual spellings, those alone tell.
-            text = Str(memoryview(block)[:end])
             hits = _hits(text, self.compact[0])
-            if text.count(self.anchors[0]) == len(hits) + sum(map(text.count, self.compact[1:])):
-                return _lines_of(hits, block, end)
+            if text.fast.count(self.anchors[0]) == len(hits) + sum(map(text.fast.count, self.compact[1:])):
+                return _lines_of(hits, text)
         if len(self.anchors) == 1:
-            return self._anchored(self.anchors[0], self.check, block, end)
-        found = (line for anchor in self.anchors for line in self._anchored(anchor, self.check, block, end))
+            return self._anchored(self.anchors[0], self.check, text)
+        found = (line for anchor in self.anchors for line in self._anchored(anchor, self.check, text))
         return iter(sorted(set(found)))
 
-    def _plain(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    def _plain(self, text: Text) -> Iterator[tuple[int, int]]:
+        content, end = text.content, text.end
         position, search = 0, self.search
-        while (hit := search(block, position, end)) is not None:
-            start = block.rfind(b"\n", position, hit.start()) + 1 or position
-            stop = block.find(b"\n", hit.end() - 1, end)
+        while (hit := search(content, position, end)) is not None:
+            start = content.rfind(b"\n", position, hit.start()) + 1 or position
+            stop = content.find(b"\n", hit.end() - 1, end)
             yield start, stop
             position = stop + 1
 
-    def _anchored(
-        self, anchor: bytes, check: Callable[..., Any] | None, block: bytearray, end: int
-    ) -> Iterator[tuple[int, int]]:
-        assert Str is not None
-        find = Str(memoryview(block)[:end]).find
+    def _anchored(self, anchor: bytes, check: Callable[..., Any] | None, text: Text) -> Iterator[tuple[int, int]]:
+        content, end, find = text.content, text.end, text.fast.find
         hit = find(anchor)
         while hit >= 0:
-            if check is None or check(block, hit, end):
-                start, stop = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit, end)
+            if check is None or check(content, hit, end):
+                start, stop = content.rfind(b"\n", 0, hit) + 1, content.find(b"\n", hit, end)
                 yield start, stop
                 hit = find(anchor, stop)
             else:
                 hit = find(anchor, hit + 1)
 
-    def _named(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    def _named(self, text: Text) -> Iterator[tuple[int, int]]:
+        content, end = text.content, text.end
         names, stop = self.names or frozenset(), -1
-        for match in self.finditer(block, 0, end):
+        for match in self.finditer(content, 0, end):
             if match[1] in names and (hit := match.start()) > stop:
-                start, stop = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit, end)
+                start, stop = content.rfind(b"\n", 0, hit) + 1, content.find(b"\n", hit, end)
                 yield start, stop
 
-    def _named_fast(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    def _named_fast(self, text: Text) -> Iterator[tuple[int, int]]:
         """The same; what stands closely written is looked at by hand, since most of it is not meant."""
-        assert Str is not None
         assert self.check is not None
         anchor, names, firsts, check = self.anchors[0], self.names or frozenset(), self.firsts, self.check
-        find, quote = Str(memoryview(block)[:end]).find, block.find
+        content, end, find, quote = text.content, text.end, text.fast.find, text.content.find
         width = len(anchor)
         hit = find(anchor)
         while hit >= 0:
             after = hit + width
-            if block[after] == 58 and block[after + 1] == 34:
-                known = block[after + 2] in firsts and bytes(block[after + 2 : quote(b'"', after + 2, end)]) in names
+            if content[after] == 58 and content[after + 1] == 34:
+                known = content[after + 2] in firsts and content[after + 2 : quote(b'"', after + 2, end)] in names
             else:
-                match = check(block, hit, end)
+                match = check(content, hit, end)
                 known = match is not None and match[1] in names
             if known:
-                start, stop = block.rfind(b"\n", 0, hit) + 1, quote(b"\n", hit, end)
+                start, stop = content.rfind(b"\n", 0, hit) + 1, quote(b"\n", hit, end)
                 yield start, stop
                 hit = find(anchor, stop)
             else:
                 hit = find(anchor, after)
 
 
-def _hits(text: Any, what: bytes) -> list[int]:
-    """Where a text of stringzilla's has what."""
-    find, found = text.find, []
+def _hits(text: Text, what: bytes) -> list[int]:
+    """Where a text has what. Only where there is fast."""
+    find, found = text.fast.find, []
     hit = find(what)
     while hit >= 0:
         found.append(hit)
@@ -230,9 +275,9 @@ def _hits(text: Any, what: bytes) -> list[int]:
     return found
 
 
-def _lines_of(hits: list[int], block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+def _lines_of(hits: list[int], text: Text) -> Iterator[tuple[int, int]]:
     """The lines that have a place, each once."""
-    before, after, stop = block.rfind, block.find, -1
+    before, after, end, stop = text.content.rfind, text.content.find, text.end, -1
     for hit in hits:
         if hit > stop:
             start, stop = before(b"\n", 0, hit) + 1, after(b"\n", hit, end)
@@ -252,158 +297,132 @@ class Search:
         self._escape = re.compile(rf"\\u00(?:{codes})".encode(), re.IGNORECASE) if codes else None
         self._sampled = len(needles) < 2
 
-    def lines(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
-        """(start, stop) of each line found in block[:end], which ends in a newline; stop is the newline's place."""
+    def lines(self, text: Text) -> Iterator[tuple[int, int]]:
+        """(start, stop) of each line found; stop is the newline's place."""
         if not self._needles:
-            yield from _every(block, end)
+            yield from _every(text)
             return
         if not self._sampled:
             # The needle that is met most seldom leads, the others only have a say about the lines it finds.
             self._sampled = True
-            sample = block.rfind(b"\n", 0, min(end, 1 << 16)) + 1 or end
-            self._needles.sort(key=lambda needle: sum(1 for _ in needle.lines(block, sample)))
-        escaped = list(self.escaped(block, end))
+            sample = Text(text.content, text.content.rfind(b"\n", 0, min(text.end, 1 << 16)) + 1 or text.end)
+            self._needles.sort(key=lambda needle: sum(1 for _ in needle.lines(sample)))
+        escaped = list(self.escaped(text))
         place = 0
-        for start, stop in self._needles[0].lines(block, end):
+        for start, stop in self._needles[0].lines(text):
             while place < len(escaped) and escaped[place][0] < start:
                 yield escaped[place]
                 place += 1
             if place < len(escaped) and escaped[place][0] == start:
                 yield escaped[place]
                 place += 1
-            elif all(other.search(block, start, stop) for other in self._needles[1:]):
+            elif all(other.search(text.content, start, stop) for other in self._needles[1:]):
                 yield start, stop
         yield from escaped[place:]
 
-    def escaped(self, block: bytearray, end: int) -> Iterator[tuple[int, int]]:
+    def escaped(self, text: Text) -> Iterator[tuple[int, int]]:
         """Lines in which a letter that matters stands as an escape."""
         if self._escape is None:
             return
-        find, match = block.find, self._escape.match
-        if Str is not None:
-            seek = Str(memoryview(block)[:end]).find
-            hit = seek(b"\\u00")
+        content, end = text.content, text.end
+        find, match = content.find, self._escape.match
+        if text.fast is not None:
+            hit = text.first_escape()
             while hit >= 0:
-                if match(block, hit, end):
-                    start, stop = block.rfind(b"\n", 0, hit) + 1, find(b"\n", hit, end)
+                if match(content, hit, end):
+                    start, stop = content.rfind(b"\n", 0, hit) + 1, find(b"\n", hit, end)
                     yield start, stop
                     hit = stop
-                hit = seek(b"\\u00", hit + 1)
+                hit = text.fast.find(b"\\u00", hit + 1)
             return
         # A backslash is found at the speed of memory; a text full of them is faster by the expression.
         position, left = find(b"\\", 0, end), _ESCAPE_BUDGET
         while position >= 0 and left:
-            if match(block, position, end):
-                start, stop = block.rfind(b"\n", 0, position) + 1, find(b"\n", position, end)
+            if match(content, position, end):
+                start, stop = content.rfind(b"\n", 0, position) + 1, find(b"\n", position, end)
                 yield start, stop
                 position = stop
             position = find(b"\\", position + 1, end)
             left -= 1
         if position < 0:
             return
-        while (found := self._escape.search(block, position, end)) is not None:
-            start, stop = block.rfind(b"\n", 0, found.start()) + 1, find(b"\n", found.end(), end)
+        while (found := self._escape.search(content, position, end)) is not None:
+            start, stop = content.rfind(b"\n", 0, found.start()) + 1, find(b"\n", found.end(), end)
             yield start, stop
             position = stop
 
 
 class Mentions:
-    """Finds every text that stands at a key, whatever the line; those that look like a record's id left out."""
+    """Finds every text that stands at the key `id`, whatever the line; those that look like a record's id left out."""
 
-    def __init__(self, key: str) -> None:
-        self._anchor = b'"' + key.encode() + b'"'
+    def __init__(self) -> None:
         self._match = re.compile(_SPACE + b":" + _SPACE + rb'"([^"\\]*)(["\\])').match
-        self._search = re.compile(re.escape(self._anchor)).search
-        self._escapes = Search([Needle(b"", frozenset(key), ())])
-        # How the ids of decisions and of records are mostly written.
-        self._usual = (b"{" + self._anchor + b':"', b"," + self._anchor + b':"0')
+        self._search = re.compile(rb'"id"').search
+        self._escapes = Search([Needle(b"", frozenset("id"), ())])
 
-    def note(self, block: bytearray, end: int, hashes: array[int], hits: array[int]) -> list[int]:
+    def note(self, text: Text, hashes: array[int], hits: array[int]) -> list[int]:
         """Append the hash of each text, and where in the block it stands.
 
         Shape: returned are the starts of lines in which only decoding can tell the text.
         """
-        add_hash, add_hit = hashes.append, hits.append
-        quote, back = block.find, block.rfind
-        anchor, width = self._anchor, len(self._anchor)
-        find = self._find(block, end)
-        unclear = [start for start, _ in self._escapes.escaped(block, end)]
-        if Str is not None and self._note_usual(block, end, hashes, hits):
+        unclear = [start for start, _ in self._escapes.escaped(text)]
+        if text.fast is not None and self._note_usual(text, hashes, hits):
             return unclear
-        # This runs once for each id of a log: what is not needed for most of them is kept out of the way.
-        hit = find(anchor)
+        add_hash, add_hit = hashes.append, hits.append
+        content, end = text.content, text.end
+        quote, back = content.find, content.rfind
+        find = self._find(text)
+        hit = find(b'"id"')
         while hit >= 0:
-            first = hit + width + 2
-            if block[first - 1] != 34 or block[first - 2] != 58:
-                other = self._match(block, hit + width, end)
+            first = hit + 6
+            if content[first - 1] != 34 or content[first - 2] != 58:
+                other = self._match(content, hit + 4, end)
                 if other is not None and other[2] == b'"':
                     add_hash(hash(other[1]))
                     add_hit(hit)
                 elif other is not None:
                     unclear.append(back(b"\n", 0, hit) + 1)
             # A ULID is 26 characters from 0 to 7 on; each record has one, and no decision is named so.
-            elif block[first] > 55 or first + 26 >= end or block[first + 26] != 34:
-                value = bytes(block[first : quote(b'"', first, end)])
+            elif content[first] > 55 or first + 26 >= end or content[first + 26] != 34:
+                value = content[first : quote(b'"', first, end)]
                 if b"\\" in value:
                     unclear.append(back(b"\n", 0, hit) + 1)
                 else:
                     add_hash(hash(value))
                     add_hit(hit)
-            hit = find(anchor, first)
+            hit = find(b'"id"', first)
         return unclear
 
-    def _note_usual(self, block: bytearray, end: int, hashes: array[int], hits: array[int]) -> bool:
+    def _note_usual(self, text: Text, hashes: array[int], hits: array[int]) -> bool:
         """The same where every id stands first in a decision or is a record's; False if that is not so."""
-        content = bytes(memoryview(block)[:end])
-        text = Str(content)
-        quote, usual = content.find, self._usual[0]
-        found = _hits(text, usual)
-        if text.count(self._anchor) != len(found) + text.count(self._usual[1]):
+        content, quote = text.content, text.content.find
+        found = _hits(text, b'{"id":"')
+        of_records = text.lines if text.has_heads else text.fast.count(b',"id":"0')
+        if text.fast.count(b'"id"') != len(found) + of_records:
             return False
-        width = len(usual)
-        values = [content[hit + width : quote(b'"', hit + width)] for hit in found]
+        values = [content[hit + 7 : quote(b'"', hit + 7)] for hit in found]
         if b"\\" in b"".join(values):
             return False
         hashes.extend(map(hash, values))
         hits.extend(found)
         return True
 
-    def _find(self, block: bytearray, end: int) -> Callable[..., int]:
-        if Str is not None:
-            find: Callable[..., int] = Str(memoryview(block)[:end]).find
+    def _find(self, text: Text) -> Callable[..., int]:
+        if text.fast is not None:
+            find: Callable[..., int] = text.fast.find
             return find
-        search = self._search
+        search, content, end = self._search, text.content, text.end
 
         def slow(_: bytes, position: int = 0) -> int:
-            found = search(block, position, end)
+            found = search(content, position, end)
             return -1 if found is None else found.start()
 
         return slow
 
 
-def _every(block: bytearray, end: int) -> Iterator[tuple[int, int]]:
-    start = 0
+def _every(text: Text) -> Iterator[tuple[int, int]]:
+    start, end = 0, text.end
     while start < end:
-        stop = block.find(b"\n", start, end)
+        stop = text.content.find(b"\n", start, end)
         yield start, stop
         start = stop + 1
-
-
-def ends(block: bytearray, end: int) -> tuple[int, list[tuple[int, int]]]:
-    """How many lines block[:end] has, and those that do not run from { to }."""
-    find = block.find
-    if Str is not None and end > 1 and block[0] == 123 and block[end - 2] == 125:
-        text = Str(memoryview(block)[:end])
-        count = text.count(b"\n")
-        if text.count(b"}\n{") == count - 1:
-            return count, []
-    odd: list[tuple[int, int]] = []
-    count, start = 0, 0
-    stop = find(b"\n", 0, end)
-    while stop >= 0:
-        if block[start] != 123 or block[stop - 1] != 125:
-            odd.append((start, stop))
-        count += 1
-        start = stop + 1
-        stop = find(b"\n", start, end)
-    return count, odd

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Block, Stretch, blocks, room, shares
+from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Stretch, blocks, shares
 from ontoref.interaction.check import Checker, holds_a_key_twice
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.parallel import spread
@@ -122,19 +122,18 @@ def _judge(
     """Plain data about a share: findings, the length of each stretch, and at last the ids."""
     ids, named = _heaps(), _heaps()
     keep = [heap.append for heap in ids]
-    buffer = room()
     loads, dumps, accepts = orjson.loads, orjson.dumps, checker.is_clean
     for number, stretch in share:
         label = inputs[stretch.file].label
         first = place = number << _LINE_BITS
         records = 0
-        for block in blocks(stretch, buffer):
+        for block in blocks(stretch):
             if block.too_long:
                 place += 1
                 message = f"the line is longer than {LONGEST_LINE_BYTES >> 20} MiB and was passed over"
                 yield "finding", number, tuple(Finding("too-long", label, place - first, 0, message))
                 continue
-            for line in _lines(block):
+            for line in block.lines():
                 place += 1
                 try:
                     record = loads(line)
@@ -165,12 +164,6 @@ def _judge(
         yield "stretch", number, place - first, records
     yield "ids", [heap.tobytes() for heap in ids]
     yield "named", [heap.tobytes() for heap in named]
-
-
-def _lines(block: Block) -> list[bytes]:
-    lines = bytes(memoryview(block.content)[: block.end]).split(b"\n")
-    lines.pop()
-    return lines
 
 
 def _odd(line: bytes, plain: bytes) -> bool:
@@ -270,7 +263,7 @@ def _lines_at(stretches: Sequence[Stretch], places: Iterator[int]) -> Iterator[t
             continue
         place = number << _LINE_BITS
         for block in blocks(stretch):
-            lines = [b""] if block.too_long else _lines(block)
+            lines = [b""] if block.too_long else block.lines()
             while wanted is not None and wanted - place <= len(lines):
                 yield wanted, lines[wanted - place - 1]
                 wanted = next(places, None)
@@ -286,7 +279,7 @@ def _ids_in(files: Sequence[Input], wanted: Collection[int]) -> dict[int, tuple[
         for stretch in share:
             number = 0
             for block in blocks(stretch):
-                for line in [b""] if block.too_long else _lines(block):
+                for line in [b""] if block.too_long else block.lines():
                     number += 1
                     record = _loaded(line)
                     identity = record.get("id") if type(record) is dict else None

@@ -107,7 +107,7 @@ def _lines(paths: Sequence[str]) -> Iterator[tuple[str, int, bytes, Any]]:
         number = 0
         for stretch in (stretch for share in shares([path], 1) for stretch in share):
             for block in blocks(stretch):
-                lines = bytes(memoryview(block.content)[: block.end]).split(b"\n")[:-1] or [b"?"]
+                lines = block.lines() or [b"?"]
                 for line in lines:
                     number += 1
                     if not line.strip():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ontoref.errors import UsageError
 from ontoref.globs import fixed_start, glob_pattern
@@ -35,8 +34,7 @@ class WhereError(UsageError):
     kind = "where"
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """Where a condition looks: steps (keys) from the record or from the row's own noun; arrays on the way and at
     the end are looked into."""
 
@@ -56,8 +54,7 @@ class Reach:
         return iter(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One thing that a row must be.
 
     Shape: it holds if any value at any reach is one of values (or matches pattern), negated turns that round;

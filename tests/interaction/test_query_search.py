@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ontoref.interaction.blocks import Stretch, blocks
-from ontoref.interaction.combine import Combiner, Tally, joined
+from ontoref.interaction.combine import Combiner, Tally, condensed, once, tallied, told
 from ontoref.interaction.filters import conditions_of
 from ontoref.interaction.query import Answer, Question, answer
 from ontoref.interaction.rows import ROWS
-from ontoref.interaction.search import Needle, Search, ends
+from ontoref.interaction.search import Needle, Search, Text
 from ontoref.interaction.spill import Spill
 from ontoref.vocabulary import Vocabulary, load
 
@@ -241,17 +241,24 @@ def test_the_answer_is_the_same_whatever_the_number_of_processes(
 def test_a_line_is_found_however_it_spells_the_key(line: bytes) -> None:
     needle = Needle.of_values("adr_candidate", [True], in_array=False)
     assert needle is not None
-    block = bytearray(b'{"a":1}\n' + line + b'\n{"adr_candidate":false}\n')
-    found = [bytes(block[start:stop]) for start, stop in Search([needle]).lines(block, len(block))]
+    block = b'{"a":1}\n' + line + b'\n{"adr_candidate":false}\n'
+    found = [block[start:stop] for start, stop in Search([needle]).lines(Text(block, len(block)))]
     assert found == [line]
 
 
 @pytest.mark.usefixtures("engine")
-def test_ends_counts_lines_and_names_those_that_are_no_whole_object() -> None:
-    block = bytearray(b'{"a":1}\n\n{"b":\n[1]\n {"c":1}\r\n{}\n')
-    count, odd = ends(block, len(block))
-    assert count == 6
-    assert [bytes(block[start:stop]) for start, stop in odd] == [b"", b'{"b":', b"[1]", b' {"c":1}\r']
+@pytest.mark.parametrize(
+    ("block", "odd"),
+    [
+        (b'{"a":1}\n\n{"b":\n[1]\n {"c":1}\r\n{}\n', [b"", b'{"b":', b"[1]", b' {"c":1}\r']),
+        (b'{"v":1,"id":"0A"}\n{"v":1,"id":"0B"}\n', []),
+        (b'{"v":1,"id":"0A"}\n{"v":2,"id":"0B"}\n[{"v":1,"id":"0C"}\n{"v":1,"id":"0D"}\n', [b'[{"v":1,"id":"0C"}']),
+    ],
+)
+def test_lines_are_counted_and_those_named_that_are_no_whole_object(block: bytes, odd: list[bytes]) -> None:
+    text = Text(block, len(block))
+    assert text.lines == block.count(b"\n")
+    assert [block[start:stop] for start, stop in text.odd()] == odd
 
 
 def test_more_rows_than_memory_may_hold_come_back_in_order() -> None:
@@ -270,29 +277,41 @@ def test_more_rows_than_memory_may_hold_come_back_in_order() -> None:
 def test_blocks_hold_every_line_once_and_pass_over_one_that_is_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("ontoref.interaction.blocks._BLOCK_BYTES", 1 << 10)
     monkeypatch.setattr("ontoref.interaction.blocks.LONGEST_LINE_BYTES", 1 << 12)
     lines = [b"%d:" % number + b"x" * (number * 37 % 900) for number in range(300)]
     lines[150] = b"y" * 20_000
     path = tmp_path / "log"
     path.write_bytes(b"\n".join(lines))
     found, too_long = [], 0
-    for block in blocks(Stretch(0, str(path), 0, path.stat().st_size), bytearray(1 << 10)):
+    for block in blocks(Stretch(0, str(path), 0, path.stat().st_size)):
         too_long += block.too_long
-        found += bytes(block.content[: block.end]).split(b"\n")[:-1]
+        found += block.lines()
     assert too_long == 1
     assert found == lines[:150] + lines[151:]
 
 
+@pytest.mark.parametrize("session", ["s-1", 'a "b" \\', "é\n", None, 7, ["s"]])
+def test_the_tally_of_one_entry_is_written_as_any_tally_is(session: Any) -> None:
+    text = orjson.dumps(session)
+    assert once(text) == tallied(Tally(True, 1, 0, [text.decode()], []), b"")
+
+
+@pytest.mark.parametrize("held", [2, 1000])
 @pytest.mark.parametrize("most", [1, 2, 3, 1000])
-def test_entries_of_a_name_are_combined_the_same_however_few_are_held(most: int) -> None:
+def test_entries_of_a_name_are_combined_the_same_however_few_are_held(
+    most: int, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ontoref.interaction.combine._MOST_HELD", held)
     spill = Spill()
     combiner = Combiner[int](spill, str.encode, lambda last: str(last).encode(), most)
     for number in range(60):
         order = b"\0%02d" % (number * 7 % 60)
         combiner.add("ab"[number % 2], order, number, f"s-{number % 5}", "Human", meant=number == 3, decisions=1)
     combiner.flush()
-    found = {
-        name: joined(c for k, c in spill_of if k[:1] == name) for spill_of in [list(spill)] for name in (b"a", b"b")
+    found = {key[:1]: told(content) for key, content in condensed(spill)}
+    sessions = [f"s-{number}" for number in range(5)]
+    assert {name: (tally._replace(sessions=sorted(tally.sessions)), last) for name, (tally, last) in found.items()} == {
+        b"a": (Tally(False, 30, 30, sessions, ["Human"]), b"34"),
+        b"b": (Tally(True, 30, 30, sessions, ["Human"]), b"17"),
     }
-    assert found[b"a"] == (Tally(False, 30, 30, [], ["Human"]), 5, b"34")
-    assert found[b"b"] == (Tally(True, 30, 30, [], ["Human"]), 5, b"17")

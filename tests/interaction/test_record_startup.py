@@ -49,7 +49,7 @@ OURS = {
     "ontoref.vocabulary.model",
 }
 # Beyond what typer and the two compiled libraries load of their own accord.
-STANDARD = {"hashlib", "_hashlib", "_blake2", "_sha2", "_sha512", "_sha256", "stat", "mmap", "glob"}
+STANDARD = {"gc", "hashlib", "_hashlib", "_blake2", "_sha2", "_sha512", "_sha256", "stat", "mmap", "glob"}
 LIBRARIES = {"orjson", "jsonschema_rs", "typer", "click"}
 
 _PROBE = """

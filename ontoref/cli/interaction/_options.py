@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -20,8 +19,7 @@ def _any(names: str, help_text: str, metavar: str, complete: Callable[..., Any] 
     return typer.Option(*names.split(), help=help_text, metavar=metavar, autocompletion=complete)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryOptions:
+class QueryOptions(NamedTuple):
     """What a person may say to any query, as typed."""
 
     paths: Annotated[
@@ -73,15 +71,20 @@ class QueryOptions:
 
 def query_command(function: Callable[..., int]) -> Callable[..., int]:
     """The function as a command: QueryOptions, its first argument, come as options beside its own."""
-    shared = inspect.signature(QueryOptions, eval_str=True).parameters
+    shared = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=QueryOptions._field_defaults[name], annotation=hint
+        )
+        for name, hint in get_type_hints(QueryOptions, include_extras=True).items()
+    ]
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
 
     @functools.wraps(function)
     def command(**given: Any) -> int:
-        options = QueryOptions(**{name: given.pop(name) for name in shared})
+        options = QueryOptions(**{parameter.name: given.pop(parameter.name) for parameter in shared})
         return function(options, **given)
 
-    everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*shared.values(), *own)]
+    everything = [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
     del command.__dict__["__wrapped__"]
     command.__dict__["__signature__"] = inspect.Signature(everything, return_annotation=int)
     command.__annotations__ = {p.name: p.annotation for p in everything} | {"return": int}

@@ -16,7 +16,6 @@ def stats(options: QueryOptions) -> int:
       ontoref interaction stats --since 30d
       ontoref interaction stats --domain Storage --format json
     """
-    import dataclasses
     import time
 
     import orjson
@@ -36,7 +35,7 @@ def stats(options: QueryOptions) -> int:
         if name not in names:
             raise UsageError(f'stats has no column "{name}"', hint=did_you_mean(name, names))
     logs, vocabulary = logs_and_words(options.paths, options.schemas)
-    plain = dataclasses.replace(options, sort=None, limit=None)
+    plain = options._replace(sort=None, limit=None)
     counts = count_facets(question_of(plain, ROWS["records"], vocabulary), logs, vocabulary, jobs=options.jobs)
     rows = counts.rows
     for name in reversed(order):
