@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ontoref.errors import OntorefError
 
-__all__ = ["GitError", "Place", "locate", "run", "try_run"]
+__all__ = ["GitError", "Place", "git_folder", "locate", "run", "try_run"]
 
 
 class GitError(OntorefError):
@@ -41,6 +42,23 @@ def locate(folder: str) -> Place | None:
         named = try_run(["symbolic-ref", "--quiet", "HEAD"], folder)
         branch = named.decode().strip() if named else None
     return Place(top, head, branch)
+
+
+def git_folder(folder: str) -> str | None:
+    """The folder of git's own that a folder is or lies in: a bare repository, or the `.git` of another one.
+
+    Shape: told by what git itself looks for; no process is started, and git need not be there.
+    """
+    current = os.path.realpath(folder)
+    while True:
+        if os.path.isfile(os.path.join(current, "HEAD")) and all(
+            os.path.isdir(os.path.join(current, name)) for name in ("objects", "refs")
+        ):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            return None
+        current = parent
 
 
 def run(words: Sequence[str], folder: str, stdin: bytes | None = None) -> bytes:

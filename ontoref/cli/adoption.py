@@ -24,10 +24,10 @@ def project_folder() -> tuple[str, str]:
     import os
     from datetime import UTC, datetime
 
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import own_project
 
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return find_project(os.getcwd()).root, now
+    return own_project(os.getcwd()).root, now
 
 
 def carry_out(root: str, changes: Sequence[Change], form: PlanFormat, *, dry_run: bool) -> int:

@@ -365,9 +365,8 @@ def _warn(vocabulary: Vocabulary, problem: Problem, record: Any) -> Iterator[Fin
     member = next((m for m in enum.members if m.name == value), None) if enum else None
     if member is not None:
         instead = member.replaced_by
-        hint = f"write {_quoted(instead)}" if instead else None
         message = f"{subject}: {_quoted(value)} is deprecated"
-        yield Finding("deprecated", "", 0, 0, message, pointer, value, (), instead, hint)
+        yield Finding("deprecated", "", 0, 0, message, pointer, value, (), instead)
     else:
         message = f"{subject}: {_shown(value)} is not listed as {_a_word(name or 'word')}"
         near = nearest(value, words)

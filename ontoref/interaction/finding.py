@@ -36,6 +36,14 @@ class Finding(NamedTuple):
     def is_error(self) -> bool:
         return self.severity == ERROR
 
+    @property
+    def meant(self) -> str:
+        """What to write instead, for people; "" where nobody can tell."""
+        if not self.suggestion:
+            return ""
+        # What replaces a word is known; anything else is a guess.
+        return f'write "{self.suggestion}"' if self.rule == "deprecated" else f'did you mean "{self.suggestion}"?'
+
     def as_json(self) -> dict[str, Any]:
         """The finding as every JSON format prints it: what does not apply is left out."""
         fields: dict[str, Any] = {"rule": self.rule, "severity": self.severity, "path": self.path}

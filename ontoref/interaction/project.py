@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 from ontoref import git
 from ontoref.errors import OntorefError
 
-__all__ = ["FOLDER", "ConfigError", "Project", "Settings", "find_project", "nearest_project", "settings_of"]
+__all__ = [
+    "FOLDER",
+    "ConfigError",
+    "NoProject",
+    "Project",
+    "Settings",
+    "find_project",
+    "nearest_project",
+    "own_project",
+    "settings_of",
+]
 
 FOLDER = ".ontoref"
 
@@ -17,6 +27,12 @@ class ConfigError(OntorefError):
     """The project's config.yaml cannot be used."""
 
     kind = "config"
+
+
+class NoProject(OntorefError):
+    """There is no place for a project here."""
+
+    kind = "no-project"
 
 
 class Settings(NamedTuple):
@@ -71,6 +87,19 @@ def find_project(folder: str) -> Project:
         if current == top or parent == current:
             return Project(top or folder, place, False)
         current = parent
+
+
+def own_project(folder: str) -> Project:
+    """As `find_project`, for those who write into it. Errors: NoProject within a folder of git's own."""
+    project = find_project(folder)
+    ours = git.git_folder(folder) if project.place is None else None
+    if ours is not None:
+        raise NoProject(
+            "this is a folder of git's own (a bare repository, or .git), and records lie beside the code",
+            hint="go to a work tree: cd to where the code is checked out, or git worktree add",
+            location=ours,
+        )
+    return project
 
 
 def nearest_project(folder: str) -> Project:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from ontoref import secrets
-from ontoref.interaction.check import Checker
+from ontoref.interaction.check import Checker, readable_path
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.given import Given
 from ontoref.interaction.rules import LONGEST_LINE_BYTES
@@ -130,6 +130,13 @@ def _findings(item: Item, context: Context, checker: Checker, path: str) -> Iter
     found = checker.check_value(record, path, 0)
     if found and given.source is not None:
         found = checker.check_value(record, path, 1, given.layout)
+    if b'"<' in item.line:
+        from ontoref.vocabulary.template import unfilled
+
+        known = {finding.pointer for finding in found}
+        left = (_left_open(steps, given, path) for steps in unfilled(context.vocabulary, item.stated))
+        # Where words are asked for, what is wrong is told already, and which words they are.
+        found = sorted([*found, *(f for f in left if f.pointer not in known)], key=lambda finding: finding.column)
     for finding in found:
         field = finding.pointer[1:].partition("/")[0]
         if field in context.origins and field not in item.stated:
@@ -140,6 +147,14 @@ def _findings(item: Item, context: Context, checker: Checker, path: str) -> Iter
                 # The one field that is filled in for most and was not: say how.
                 finding = finding._replace(hint=f"{finding.hint} {_ACTOR_IS_TOLD_BY}")
             yield given.placed(finding)
+
+
+def _left_open(steps: tuple[str | int, ...], given: Given, path: str) -> Finding:
+    pointer = "".join(f"/{step}" for step in steps)
+    layout = given.layout
+    column = layout.places[pointer].value if layout is not None and pointer in layout.places else 0
+    message = f"{readable_path(steps)}: the template's placeholder stands there still"
+    return Finding("placeholder", path, 0, column, message, pointer, hint="fill it in, or take it out")
 
 
 def complete(given: Mapping[str, Any], context: Context) -> dict[str, Any]:

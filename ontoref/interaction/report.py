@@ -21,10 +21,9 @@ def as_text(finding: Finding) -> str:
     head = f"{place}: {warning}{finding.message}"
     tag = f"[{finding.rule}] {finding.pointer}".rstrip()
     lines = [f"{head:<{_WIDTH}} {tag}"]
-    meant = f'did you mean "{finding.suggestion}"?' if finding.suggestion else ""
     words = f"one of: {' '.join(finding.allowed)}" if finding.allowed else ""
-    if meant or words:
-        lines.append("    " + "  ".join(part for part in (meant, words) if part))
+    if finding.meant or words:
+        lines.append("    " + "  ".join(part for part in (finding.meant, words) if part))
     if finding.hint:
         lines.append("    " + finding.hint)
     return "\n".join(printable(line) for line in lines)

@@ -43,6 +43,8 @@ RULES: dict[str, Rule] = {
     "shape": Rule(ERROR, "A value keeps every other keyword of its schema."),
     "open-word": Rule(WARNING, "A word of an open enum is one that the vocabulary lists."),
     "deprecated": Rule(WARNING, "No word or field is used that the vocabulary calls deprecated."),
+    # What is recorded.
+    "placeholder": Rule(ERROR, "What a template left open is filled in, or taken out."),
     # The log.
     "duplicate-id": Rule(ERROR, "A record id stands once in a log."),
     "unknown-record": Rule(ERROR, "A record that another one names is in the log."),

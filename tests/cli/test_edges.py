@@ -168,6 +168,47 @@ def test_instructions_for_all_agents_wire_none_of_them(app: App, git: Callable[.
     assert states["codex"] == states["cursor"] == states["claude-code"] == "absent"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("interaction", "record", "-"),
+        ("init",),
+        ("key", "new", "--owner", "Ana"),
+        ("hook", "install", "claude-code", "--yes"),
+        ("transcript", "draft", "nothing"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("place", ["bare.git", "bare.git/hooks", "project/.git", "project/.git/refs"])
+def test_nothing_of_ours_goes_into_a_folder_of_gits_own(
+    app: App, git: Callable[..., str], tmp_path: Path, place: str, words: tuple[str, ...]
+) -> None:
+    git("init", "-q", "--bare", str(tmp_path / "bare.git"))
+    app("init")
+    before = sorted(tmp_path.rglob("*"))
+    done = app(*words, cwd=tmp_path / place, stdin=json.dumps(RECORD))
+    assert done.code == 2
+    assert f"{place.removesuffix('/hooks').removesuffix('/refs')}: this is a folder of git's own" in done.err
+    assert "work tree" in done.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_log_that_is_named_may_be_written_from_anywhere(app: App, git: Callable[..., str], tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    done = app("interaction", "record", "-", "--log", str(log), cwd=app.folder / ".git", stdin=json.dumps(RECORD))
+    assert done.code == 0
+    assert [*log.rglob("*.jsonl")]
+
+
+def test_a_work_tree_beside_a_bare_repository_is_a_project(app: App, git: Callable[..., str], tmp_path: Path) -> None:
+    app("interaction", "record", "-", stdin=json.dumps(RECORD))
+    git("commit", "-q", "--allow-empty", "-m", "begin")
+    git("worktree", "add", "-q", str(tmp_path / "other"))
+    done = app("interaction", "record", "-", cwd=tmp_path / "other", stdin=json.dumps(RECORD))
+    assert done.code == 0
+    assert [*(tmp_path / "other").rglob("*.jsonl")]
+
+
 def test_a_bare_repository_takes_no_hook(app: App, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     subprocess.run(["git", "init", "-q", "--bare", bare], check=True)

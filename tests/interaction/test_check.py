@@ -101,6 +101,26 @@ def test_everything_wrong_with_a_line_is_said_once(content: bytes, rules: list[s
     assert (CHECKER.accepts(content) is not None) == (not rules)
 
 
+@pytest.mark.parametrize("field", ["recorded_at", "started_at", "at"])
+@pytest.mark.parametrize(
+    ("moment", "rule"),
+    [
+        ("yesterday", "pattern"),
+        ("2026-11-30", "pattern"),
+        ("2026-11-30T18:04:05", "pattern"),
+        ("2026-11-30T18:04:05+01:00", "pattern"),
+        ("2026-11-30T18:04:05Z\n", "pattern"),
+        ("2026-11-30T18:04:60Z", "pattern"),
+        ("2026-13-45T99:00:00Z", "pattern"),
+        ("2026-02-30T10:00:00Z", "format"),
+    ],
+)
+def test_a_bad_moment_is_one_finding(field: str, moment: str, rule: str) -> None:
+    """Its form where that is wrong, and only else that there is no such day."""
+    bad = line(events=[{"kind": "Finding", "at": moment}]) if field == "at" else line(**{field: moment})
+    assert [finding.rule for finding in CHECKER.check_line(bad, "x", 1)] == [rule]
+
+
 def test_a_mark_inside_a_file_is_not_a_mark() -> None:
     assert only(b"\xef\xbb\xbf" + line()).rule == "syntax"
 

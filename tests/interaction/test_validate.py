@@ -294,6 +294,12 @@ def test_a_member_that_is_deprecated_warns_and_names_its_successor(app: App) -> 
     assert done.code == 0
     (finding,) = json.loads(done.out)["findings"]
     assert (finding["rule"], finding["severity"], finding["suggestion"]) == ("deprecated", "warning", "Feature")
+    assert "hint" not in finding
+    # What replaces it is known and said once; nothing is guessed.
+    for form in ("text", "github", "sarif", "junit"):
+        told = app("interaction", "validate", "a.jsonl", "--schemas", "words", "--format", form).out
+        assert told.count("Feature") == 1
+        assert "did you mean" not in told
 
 
 def test_text_from_a_log_cannot_steer_a_terminal(app: App) -> None:

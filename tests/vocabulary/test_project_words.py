@@ -135,6 +135,30 @@ def test_a_template_becomes_a_record_once_its_placeholders_are_filled(app: App, 
     assert (done.code, done.err.count("[")) == (0, 0), done.err
 
 
+@pytest.mark.parametrize(
+    ("field", "rule"),
+    [
+        ("summary", "required"),
+        ("model", "placeholder"),
+        ("files_touched", "placeholder"),
+        ("alternatives_rejected", "placeholder"),
+        ("target", "placeholder"),
+        ("subject", "placeholder"),
+    ],
+)
+def test_a_placeholder_that_was_forgotten_is_refused(app: App, field: str, rule: str) -> None:
+    template = json.loads(app("interaction", "template").out)
+    left = json.dumps(_filled(template, leave=field), indent=1)
+    done = app("interaction", "record", "-", "--format", "json", stdin=left)
+    assert done.code == 1
+    (finding,) = json.loads(done.err.splitlines()[-1])["error"]["findings"]
+    assert finding["rule"] == rule
+    assert field in finding["pointer"] + finding["message"]
+    if rule == "placeholder":
+        column, text = finding["column"], left.splitlines()[finding["line"] - 1]
+        assert text[column - 1 :].startswith('"<')
+
+
 # What a person would write where a placeholder describes no list of words.
 _SAID = {
     "summary": "s", "note": "n", "rationale": "r", "subject": "s", "target": "t", "model": "m", "id": "some-decision",
@@ -142,11 +166,15 @@ _SAID = {
 }  # fmt: skip
 
 
-def _filled(value: Any, name: str = "") -> Any:
+def _filled(value: Any, name: str = "", leave: str = "-") -> Any:
     if isinstance(value, dict):
-        return {key: _filled(inner, key) for key, inner in value.items()}
+        return {key: _filled(inner, key, leave) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_filled(inner, name) for inner in value]
+        return [_filled(inner, name, leave) for inner in value]
+    if name == leave:
+        return value
+    if value is None:
+        return _SAID[name]
     if not (isinstance(value, str) and value.startswith("<")):
         return value
     if value.startswith("<true or false"):

@@ -37,9 +37,9 @@ def promote(
     from ontoref.interaction import adr
     from ontoref.interaction.adoption.change import replace
     from ontoref.interaction.candidates import Candidate, entries
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import own_project
 
-    project = find_project(os.getcwd())
+    project = own_project(os.getcwd())
     logs, vocabulary = logs_and_words(None, schemas)
     known = entries(logs)
     history = known.get(decision)

@@ -29,7 +29,7 @@ def install(
     from ontoref.cli.hook.shared import offer
     from ontoref.interaction.adoption import git_hook
     from ontoref.interaction.adoption.agents import AGENTS
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import own_project
 
     if target is Target.git:
         place = git_hook.find(os.getcwd())
@@ -42,6 +42,6 @@ def install(
             print(f"installed  {place.path}")
         return 0
     agent = AGENTS[target.value]
-    root = find_project(os.getcwd()).root
+    root = own_project(os.getcwd()).root
     changes = agent.wire(root)
     return offer(root, changes, agent.title, done="wired", nothing="already wired", yes=yes, dry_run=dry_run)

@@ -105,13 +105,13 @@ def record(
     from ontoref.cli.interaction import _recording as edge
     from ontoref.interaction.check import Checker
     from ontoref.interaction.given import Given, parse
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import find_project, own_project
     from ontoref.interaction.record import Context, prepare, prepare_unchecked
     from ontoref.vocabulary import load
 
     if rejects is not None and not keep_going:
         raise UsageError("--rejects needs --keep-going")
-    project = find_project(os.getcwd())
+    project = own_project(os.getcwd()) if log is None else find_project(os.getcwd())
     settings = project.settings
     folder = os.path.abspath(log) if log is not None else project.log_folder(settings)
     built = edge.built(

@@ -29,8 +29,8 @@ def template(
 ) -> int:
     """Print a record to fill in: each placeholder names the words that may stand there.
 
-    Replace every <…> and take out what you have nothing to say about. What `record` fills in itself (id, time,
-    session, revision) is not in it.
+    Replace every <…> and every null (prose), and take out what you have nothing to say about: `record` refuses a
+    <…> that is left. What it fills in itself (id, time, session, revision) is not in it.
 
     \b
     Example:

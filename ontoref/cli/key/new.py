@@ -34,7 +34,7 @@ def new(
     from ontoref.cli.output import note
     from ontoref.interaction import keys
 
-    registry = project_registry()
+    registry = project_registry(new=True)
     if owner is None:
         done = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
         owner = done.stdout.strip() or "unknown"

@@ -18,12 +18,12 @@ def private_folder() -> str:
     return os.path.join(config_dir(), "keys")
 
 
-def project_registry() -> Registry:
-    """The registry of the project around the current folder."""
+def project_registry(*, new: bool = False) -> Registry:
+    """The registry of the project around the current folder. Shape: new says that it may be made there."""
     from ontoref.interaction.keys import Registry
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import find_project, own_project
 
-    return Registry.read(find_project(os.getcwd()).root)
+    return Registry.read((own_project if new else find_project)(os.getcwd()).root)
 
 
 def passphrase(*, new: bool = False) -> str | None:

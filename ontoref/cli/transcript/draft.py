@@ -87,10 +87,10 @@ def draft(
     """
     from ontoref.cli.transcript.session import open_session
     from ontoref.interaction.check import Checker
-    from ontoref.interaction.project import find_project
+    from ontoref.interaction.project import own_project
     from ontoref.vocabulary import load
 
-    project = find_project(os.getcwd())
+    project = own_project(os.getcwd())
     settings = project.settings
     vocabulary = load(schemas, project.root if project.exists else None)
     words = _words(vocabulary, schemas, project.root if project.exists else None)

@@ -21,8 +21,8 @@ def render(findings: Iterable[Finding], summary: Summary) -> Iterator[str]:
         where = f" {finding.pointer}" if finding.pointer else ""
         fields.append(f"title={_property(f'{finding.rule}{where}')}")
         parts = [finding.message]
-        if finding.suggestion:
-            parts.append(f'did you mean "{finding.suggestion}"?')
+        if finding.meant:
+            parts.append(finding.meant)
         if finding.allowed:
             parts.append(f"one of: {' '.join(finding.allowed)}")
         if finding.hint:

@@ -38,8 +38,8 @@ def render(findings: Iterable[Finding], summary: Summary) -> Iterator[str]:
 
 def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
     text = finding.message
-    if finding.suggestion:
-        text += f' (did you mean "{finding.suggestion}"?)'
+    if finding.meant:
+        text += f" ({finding.meant})"
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path.replace("\\", "/"), safe="/")}}
     if finding.line:
         region = {"startLine": finding.line}
