@@ -43,7 +43,7 @@ def commands() -> Iterator[str]:
 
     yield from ("# Commands", "", _NOTE, "")
     yield "`ontoref COMMAND --help` says the same in a terminal. Data goes to stdout, talk to stderr; `-` is stdin."
-    yield "With `--format json` errors are JSON too, on stderr."
+    yield "With `--format json` or `jsonl` what is told on stderr is JSON too, one object a line: `error`, `warning`, `note`."
     yield from ("", "| exit code | meaning |", "|---|---|")
     yield from (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
     yield from ("", "| command | |", "|---|---|")

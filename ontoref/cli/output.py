@@ -19,6 +19,7 @@ __all__ = [
     "note",
     "short_path",
     "table",
+    "tell",
     "write_json",
     "write_out",
 ]
@@ -83,8 +84,24 @@ def write_json(texts: Iterable[bytes]) -> None:
 
 
 def note(text: str) -> None:
-    """Say something to the person, on stderr."""
-    sys.stderr.write(printable(text, keep="\n\t") + "\n")
+    """Say something on stderr: to a person as it is, to a program as `{"note": text}`."""
+    tell(text, note=text)
+
+
+def tell(text: str, **fields: Any) -> None:
+    """Say something on stderr: to a person the text, to a program the fields, one JSON object a line.
+
+    Shape: a program is who asked the running command for json or jsonl.
+    """
+    import click
+
+    context = click.get_current_context(silent=True)
+    if context is not None and context.params.get("form") in (Format.json, Format.jsonl):
+        import orjson
+
+        sys.stderr.write(orjson.dumps(fields).decode() + "\n")
+    else:
+        sys.stderr.write(printable(text, keep="\n\t") + "\n")
 
 
 def write_out(pieces: Iterable[str], path: str | None) -> None:

@@ -219,7 +219,7 @@ def decisions(parameters: Parameters) -> dict[str, Any]:
 
     found = _asked(parameters, "decisions")
     logs, vocabulary = logs_and_words(None, None)
-    ranked = {one.id: (place, one) for place, one in enumerate(candidates(logs, vocabulary))}
+    ranked = {one.id: (place, one) for place, one in enumerate(candidates(logs, vocabulary, set()))}
     for row in found["rows"]:
         place = ranked.get(row.get("id"))
         row["open"] = place is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ontoref.interaction.blocks import Block, Stretch, blocks
+from ontoref.interaction.blocks import Block, Stretch, blocks, readable
 from ontoref.interaction.combine import Combiner, Tally, condensed, once, told
 from ontoref.interaction.moments import order_key
 from ontoref.interaction.order import name_key, ordered, reach, sortable
@@ -31,8 +31,9 @@ _MANY_LINES = 8
 class Report:
     """What a first look over a part of a log tells.
 
-    Shape: skipped holds (file, offset) of lines that are no objects; superseded record ids; matches (record,
-           decision) of the entries that are meant, None if they were too many to note.
+    Shape: skipped holds (file, offset) of lines that are no objects, (file, -errno) of files that cannot be read;
+           superseded record ids; matches (record, decision) of the entries that are meant, None if they were too
+           many to note.
     """
 
     __slots__ = ("lines", "matches", "skipped", "superseded")
@@ -94,7 +95,7 @@ class Ask:
         assert needle is not None
         superseding = Search([] if self.everything else [needle])
         meant = Search([] if self.everything else self.needles)
-        for stretch, block in stretches(share):
+        for stretch, block in stretches(share, report.skipped):
             if block.too_long:
                 report.lines += 1
                 report.skipped.add((stretch.file, block.offset_bytes))
@@ -213,7 +214,7 @@ class Ask:
         self, search: Search, share: list[Stretch], skipped: set[tuple[int, int]]
     ) -> Iterator[tuple[dict[str, Any], int, int]]:
         """Records of the lines found, with file and offset, superseded ones left out."""
-        for stretch, block in stretches(share):
+        for stretch, block in stretches(share, skipped):
             for start, stop in search.lines(Text(block.content, block.end)):
                 record = decode(memoryview(block.content)[start:stop])
                 if record is None:
@@ -359,9 +360,10 @@ class Ask:
         return b"".join(sortable(reach(row, path)) for path in self.question.sort)
 
 
-def stretches(share: list[Stretch]) -> Iterator[tuple[Stretch, Block]]:
+def stretches(share: list[Stretch], skipped: set[tuple[int, int]] | None = None) -> Iterator[tuple[Stretch, Block]]:
+    """Every block of a share. Errors: OSError, unless skipped takes in which files cannot be read."""
     for stretch in share:
-        for block in blocks(stretch):
+        for block in blocks(stretch) if skipped is None else readable(stretch, skipped):
             yield stretch, block
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from errno import EIO
 from io import FileIO
 from typing import NamedTuple
 
 from ontoref.interaction.rules import LONGEST_LINE_BYTES
 
-__all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "shares"]
+__all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "readable", "shares"]
 
 # Small enough to stay in a core's cache while it is searched several times.
 _BLOCK_BYTES = 1 << 18
 _LEAST_SHARE_BYTES = 8 << 20
+_UNKNOWN = -1
 
 
 class Stretch(NamedTuple):
@@ -48,31 +51,45 @@ class Block(NamedTuple):
 def shares(paths: Sequence[str], count: int) -> list[list[Stretch]]:
     """The files cut into at most count shares of about the same size, in order.
 
-    Errors: OSError for a file that cannot be opened.
+    Shape: a file that cannot be looked at is a stretch without bytes; `blocks` raises what is wrong with it.
     """
-    sizes = [os.stat(path).st_size for path in paths]
-    total = sum(sizes)
+    try:
+        sizes = [os.stat(path).st_size for path in paths]
+    except OSError:
+        sizes = [_size(path) for path in paths]
+    total = sum(size for size in sizes if size != _UNKNOWN)
     count = max(1, min(count, total // _LEAST_SHARE_BYTES))
     target = -(-total // count) if total else 1
     result: list[list[Stretch]] = [[]]
     room = target
     for file, (path, size) in enumerate(zip(paths, sizes, strict=True)):
         start = 0
+        if size == _UNKNOWN:
+            result[-1].append(Stretch(file, path, 0, 0))
         while start < size:
             if room <= 0 and len(result) < count:
                 result.append([])
                 room = target
             end = size
             if size - start > room and len(result) < count:
-                end = _line_end(path, start + room, size)
+                # A file that cannot be read stays whole: what is wrong is told where it is read.
+                with suppress(OSError):
+                    end = _line_end(path, start + room, size)
             result[-1].append(Stretch(file, path, start, end))
             room -= end - start
             start = end
     return result
 
 
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return _UNKNOWN
+
+
 def _line_end(path: str, position: int, size: int) -> int:
-    """The first place at or after position where a line begins, or size."""
+    """The first place at or after position where a line begins, or size. Errors: OSError."""
     with open(path, "rb", buffering=0) as file:
         file.seek(position - 1)
         while True:
@@ -110,6 +127,14 @@ def blocks(stretch: Stretch) -> Iterator[Block]:
             else:
                 yield Block(b"", 0, offset, too_long=True)
                 offset, size = _line_end(stretch.path, offset + len(content), end), _BLOCK_BYTES
+
+
+def readable(stretch: Stretch, skipped: set[tuple[int, int]]) -> Iterator[Block]:
+    """The blocks up to where the file cannot be read any further; (file, -errno) in skipped then says why."""
+    try:
+        yield from blocks(stretch)
+    except OSError as error:
+        skipped.add((stretch.file, -(error.errno or EIO)))
 
 
 def _read(file: FileIO, offset: int, count: int) -> bytes:

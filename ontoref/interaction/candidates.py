@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
-from ontoref.interaction.blocks import blocks, shares
+from ontoref.interaction.ask import decode, stretches
+from ontoref.interaction.blocks import shares
 from ontoref.vocabulary import Vocabulary
 
 __all__ = ["Candidate", "Entry", "Reason", "candidates", "entries"]
@@ -65,11 +64,14 @@ class Candidate(NamedTuple):
         }
 
 
-def entries(paths: Sequence[str]) -> dict[str, list[Entry]]:
-    """Every entry of every decision by its id, oldest first; those of superseded records are left out."""
+def entries(paths: Sequence[str], skipped: set[tuple[int, int]] | None = None) -> dict[str, list[Entry]]:
+    """Every entry of every decision by its id, oldest first; those of superseded records are left out.
+
+    Errors: OSError, unless skipped takes in (file, -errno) of files that cannot be read.
+    """
     found: list[Entry] = []
     superseded: set[str] = set()
-    for record in _records(paths):
+    for record in _records(paths, skipped):
         named = record.get("supersedes")
         superseded.update(item for item in (named if isinstance(named, list) else ()) if isinstance(item, str))
         decisions = record.get("decisions")
@@ -83,13 +85,16 @@ def entries(paths: Sequence[str]) -> dict[str, list[Entry]]:
     return by_id
 
 
-def candidates(paths: Sequence[str], vocabulary: Vocabulary) -> list[Candidate]:
+def candidates(
+    paths: Sequence[str], vocabulary: Vocabulary, skipped: set[tuple[int, int]] | None = None
+) -> list[Candidate]:
     """Open candidates, those with the most reasons first.
 
-    Shape: open is flagged at any time, without an ADR, and not closed by its last status.
+    Shape:  open is flagged at any time, without an ADR, and not closed by its last status.
+    Errors: as `entries`.
     """
     closed = {m.name for m in vocabulary.enum("DecisionStatus").members if m.notes.get("closed")}
-    everything = entries(paths)
+    everything = entries(paths, skipped)
     found = []
     for identity, history in everything.items():
         last = history[-1].decision
@@ -136,15 +141,11 @@ def _texts(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _records(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _records(paths: Sequence[str], skipped: set[tuple[int, int]] | None) -> Iterator[dict[str, Any]]:
     """Records that hold a decision or supersede something; a key spelled with escapes is decoded to be found."""
-    for stretch in (stretch for share in shares(paths, 1) for stretch in share):
-        for block in blocks(stretch):
-            for line in block.lines():
-                if b'"decisions"' in line or b'"supersedes"' in line or b"\\u00" in line:
-                    try:
-                        record = orjson.loads(line)
-                    except ValueError:
-                        continue
-                    if isinstance(record, dict):
-                        yield record
+    for _, block in stretches([stretch for share in shares(paths, 1) for stretch in share], skipped):
+        for line in block.lines():
+            if b'"decisions"' in line or b'"supersedes"' in line or b"\\u00" in line:
+                record = decode(line)
+                if record is not None:
+                    yield record

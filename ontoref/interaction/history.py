@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -157,9 +158,9 @@ def line_is_in(base: Base, line: bytes) -> bool:
 
 
 def work_tree(top: str, paths: Sequence[str]) -> Iterator[Blob]:
-    """The log files of the work tree. Errors: OSError."""
+    """The log files of the work tree that can be read; that one cannot be is a finding of its own."""
     for path in paths:
-        with open(path, "rb") as file:
+        with suppress(OSError), open(path, "rb") as file:
             yield Blob(os.path.relpath(path, top).replace(os.sep, "/"), file.read())
 
 

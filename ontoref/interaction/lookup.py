@@ -40,16 +40,17 @@ class Found:
     entries: tuple[Entry, ...] = ()
 
 
-def look_up(wanted: str, paths: Sequence[str]) -> Found:
+def look_up(wanted: str, paths: Sequence[str], skipped: set[tuple[int, int]] | None = None) -> Found:
     """The decision with this id, or the record with this id or with an id that alone starts so.
 
-    Errors: NotFound, OSError.
+    Shape:  skipped takes in (file, -errno) of files that cannot be read.
+    Errors: NotFound; without skipped OSError.
     """
-    starting = matching([Needle.of_value_start("id", wanted)], paths)
+    starting = matching([Needle.of_value_start("id", wanted)], paths, skipped)
     entries = [(d, r) for r in starting for d in _decisions(r) if d.get("id") == wanted]
     if entries:
         ids = {_id(record) for _, record in entries}
-        superseding = _superseding(ids, paths)
+        superseding = _superseding(ids, paths, skipped)
         found = [Entry(d, r, superseding.get(_id(r), ())) for d, r in entries]
         found.sort(key=lambda e: (order_key(e.record.get("recorded_at")), _id(e.record)), reverse=True)
         return Found(entries=tuple(found))
@@ -65,14 +66,17 @@ def look_up(wanted: str, paths: Sequence[str]) -> Found:
         some = sorted(ids)[:8]
         more = f" and {len(ids) - 8} more" if len(ids) > 8 else ""
         raise NotFound(f'"{wanted}" begins {len(ids)} record ids', hint=f"{' '.join(some)}{more}")
-    superseding = _superseding(ids, paths)
+    superseding = _superseding(ids, paths, skipped)
     return Found(records=tuple(exact or records), superseded_by=superseding.get(ids.pop(), ()))
 
 
-def _superseding(ids: set[str], paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _superseding(
+    ids: set[str], paths: Sequence[str], skipped: set[tuple[int, int]] | None
+) -> dict[str, tuple[str, ...]]:
     """Which records supersede the given ones."""
     found: dict[str, tuple[str, ...]] = {}
-    for record in matching([Needle.of_key("supersedes"), Needle.of_values("supersedes", ids, in_array=True)], paths):
+    needles = [Needle.of_key("supersedes"), Needle.of_values("supersedes", ids, in_array=True)]
+    for record in matching(needles, paths, skipped):
         named = record.get("supersedes")
         for old in named if isinstance(named, list) else ():
             if old in ids:
@@ -80,11 +84,16 @@ def _superseding(ids: set[str], paths: Sequence[str]) -> dict[str, tuple[str, ..
     return found
 
 
-def matching(needles: Sequence[Needle | None], paths: Sequence[str]) -> list[dict[str, Any]]:
-    """Records whose line holds every needle; what a needle means exactly is for the caller to check."""
+def matching(
+    needles: Sequence[Needle | None], paths: Sequence[str], skipped: set[tuple[int, int]] | None = None
+) -> list[dict[str, Any]]:
+    """Records whose line holds every needle; what a needle means exactly is for the caller to check.
+
+    Errors: OSError, unless skipped takes in which files cannot be read.
+    """
     search = Search([needle for needle in needles if needle is not None])
     found = []
-    for _, block in stretches([stretch for share in shares(paths, 1) for stretch in share]):
+    for _, block in stretches([stretch for share in shares(paths, 1) for stretch in share], skipped):
         for start, stop in search.lines(Text(block.content, block.end)):
             record = decode(memoryview(block.content)[start:stop])
             if record is not None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ontoref.interaction.ask import Ask, Report
 from ontoref.interaction.blocks import Stretch, shares
+from ontoref.interaction.logs import unreadable
 from ontoref.interaction.parallel import Crew, usable_cores
 from ontoref.interaction.rows import Row
 from ontoref.interaction.spill import Entry, Spill, merge
 from ontoref.interaction.where import Condition
 from ontoref.vocabulary import Vocabulary
 
-__all__ = ["Answer", "Question", "Skipped", "answer", "first_look"]
+__all__ = ["Answer", "Question", "Skipped", "answer", "first_look", "skipped_of"]
 
 
 class Question(NamedTuple):
@@ -36,13 +37,23 @@ class Question(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A line that is no JSON object. Units: offset_bytes from the start of the file."""
+    """A line that is no JSON object, or a file that cannot be read.
+
+    Units: offset_bytes from the start of the file; below 0 it is -errno, and the file as a whole is meant.
+    """
 
     path: str
     offset_bytes: int
 
-    def line_number(self) -> int:
-        """The line's number, 1-based. Errors: OSError."""
+    @property
+    def reason(self) -> str:
+        """Why it was skipped, for people."""
+        return "the line is no JSON object" if self.offset_bytes >= 0 else unreadable(-self.offset_bytes)
+
+    def line_number(self) -> int | None:
+        """The line's number, 1-based; None for a file. Errors: OSError."""
+        if self.offset_bytes < 0:
+            return None
         number, left = 1, self.offset_bytes
         with open(self.path, "rb") as file:
             while left and (piece := file.read(min(left, 1 << 20))):
@@ -75,7 +86,6 @@ def answer(
 
     Shape:  ordered by (recorded_at, id) of the record, then by place, unless the question sorts otherwise;
             everything decodes each line instead of searching (the tests compare both).
-    Errors: OSError for a log that cannot be read.
     """
     ask = Ask(question, vocabulary, everything)
     crew = Crew(shares(paths, usable_cores() if jobs is None else jobs), ask.work)
@@ -83,7 +93,7 @@ def answer(
     streams = crew.answers
     summaries = crew.reports()
     found = sum(count for count, _ in summaries)
-    skipped = sorted(first.skipped.union(*(places for _, places in summaries)))
+    skipped = first.skipped.union(*(places for _, places in summaries))
     if ask.grouped:
         grouped = Spill(limit=question.limit, reverse=question.reverse)
         for entry in ask.groups(streams):
@@ -93,7 +103,12 @@ def answer(
     else:
         entries = merge(streams, reverse=question.reverse)
     rows = (row for _, row in _first(entries, question.limit))
-    return Answer(rows, found, first.lines, [Skipped(paths[file], offset) for file, offset in skipped])
+    return Answer(rows, found, first.lines, skipped_of(skipped, paths))
+
+
+def skipped_of(places: Iterable[tuple[int, int]], paths: Sequence[str]) -> list[Skipped]:
+    """What was skipped, in order, from (file, offset) or (file, -errno)."""
+    return [Skipped(paths[file], offset) for file, offset in sorted(places)]
 
 
 def first_look(crew: Crew[list[Stretch]], ask: Ask) -> Report:

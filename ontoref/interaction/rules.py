@@ -20,6 +20,7 @@ class Rule(NamedTuple):
 
 RULES: dict[str, Rule] = {
     # The bytes.
+    "unreadable": Rule(ERROR, "A file of the log can be read."),
     "encoding": Rule(ERROR, "A log is UTF-8."),
     "bom": Rule(ERROR, "A log does not begin with a byte order mark."),
     "crlf": Rule(WARNING, "Lines end with a newline alone."),

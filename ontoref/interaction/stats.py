@@ -10,7 +10,7 @@ from typing import Any
 from ontoref.interaction.ask import Ask
 from ontoref.interaction.blocks import Stretch, shares
 from ontoref.interaction.parallel import Crew, usable_cores
-from ontoref.interaction.query import Question, Skipped, first_look
+from ontoref.interaction.query import Question, Skipped, first_look, skipped_of
 from ontoref.interaction.where import Reach
 from ontoref.vocabulary import Vocabulary
 
@@ -55,7 +55,7 @@ def count_facets(question: Question, paths: Sequence[str], vocabulary: Vocabular
     order = {path: number for number, path in enumerate(facets)}
     found = sorted(total.items(), key=lambda item: (order[item[0][0]], -item[1], str(item[0][1])))
     rows = [{"facet": path, "value": value, "count": number} for (path, value), number in found]
-    return Counts(rows, first.lines, matching, [Skipped(paths[file], offset) for file, offset in sorted(skipped)])
+    return Counts(rows, first.lines, matching, skipped_of(skipped, paths))
 
 
 def _countable(vocabulary: Vocabulary) -> dict[str, Reach]:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Stretch, blocks, shares
+from ontoref.interaction.blocks import LONGEST_LINE_BYTES, Stretch, readable, shares
 from ontoref.interaction.check import Checker, holds_a_key_twice
 from ontoref.interaction.finding import Finding
+from ontoref.interaction.logs import unreadable
 from ontoref.interaction.parallel import spread
 from ontoref.interaction.record import no_record, references
 
@@ -70,7 +71,6 @@ def validate(
             so that an id of theirs may not be taken again; skip(line) leaves a line unjudged, though its id still
             counts; progress is told of bytes that were read.
     Units:  memory grows by 16 bytes a record and as much for each record that it names.
-    Errors: OSError if a file cannot be read.
     """
     summary = summary or Summary([item.label for item in inputs])
     divided = shares([item.path for item in inputs], jobs)
@@ -79,6 +79,7 @@ def validate(
     before: list[int] = []
     counted: dict[int, int] = {}
     ids, named = _heaps(), _heaps()
+    unread: set[str] = set()
 
     def work(numbered: list[tuple[int, Stretch]]) -> Iterator[Any]:
         return _judge(numbered, inputs, checker, skip, progress)
@@ -89,7 +90,13 @@ def validate(
             if kind == "finding":
                 number, fields = answer
                 finding = Finding._make(fields)
-                finding = finding._replace(line=finding.line + counted.get(stretches[number].file, 0))
+                if finding.rule != "unreadable":
+                    finding = finding._replace(line=finding.line + counted.get(stretches[number].file, 0))
+                elif finding.path in unread:
+                    # Each share of a file that went meanwhile says so.
+                    continue
+                else:
+                    unread.add(finding.path)
                 summary.count(finding)
                 yield finding
             elif kind == "stretch":
@@ -102,7 +109,7 @@ def validate(
             else:
                 for heap, content in zip(ids if kind == "ids" else named, answer[0], strict=True):
                     heap.frombytes(content)
-    for finding in _whole(inputs, stretches, before, ids, named, known, known_too):
+    for finding in _whole(inputs, stretches, before, ids, named, known, known_too, unread):
         summary.count(finding)
         yield finding
 
@@ -127,7 +134,8 @@ def _judge(
         label = inputs[stretch.file].label
         first = place = number << _LINE_BITS
         records = 0
-        for block in blocks(stretch):
+        trouble: set[tuple[int, int]] = set()
+        for block in readable(stretch, trouble):
             if block.too_long:
                 place += 1
                 message = f"the line is longer than {LONGEST_LINE_BYTES >> 20} MiB and was passed over"
@@ -161,9 +169,15 @@ def _judge(
                         named[key & 15].extend((key, place))
             if progress is not None:
                 progress(block.end)
+        for _, errno in trouble:
+            yield "finding", number, tuple(_unread(label, -errno))
         yield "stretch", number, place - first, records
     yield "ids", [heap.tobytes() for heap in ids]
     yield "named", [heap.tobytes() for heap in named]
+
+
+def _unread(label: str, errno: int) -> Finding:
+    return Finding("unreadable", label, 0, 0, unreadable(errno), hint="make it readable, or take it out of the log")
 
 
 def _odd(line: bytes, plain: bytes) -> bool:
@@ -186,8 +200,12 @@ def _whole(
     named: list[array[int]],
     known: Sequence[Input],
     known_too: bool,
+    unread: Collection[str],
 ) -> Iterator[Finding]:
-    """Ids that stand twice, and ids that are named and stand nowhere, in the order of files and lines."""
+    """Ids that stand twice, and ids that are named and stand nowhere, in the order of files and lines.
+
+    Shape: unread are labels of files that were found to be unreadable already.
+    """
     # A place to look at again, and the place where its id stood first, or none: two numbers in one.
     again: list[int] = []
     missing: list[tuple[int, int]] = []
@@ -204,7 +222,11 @@ def _whole(
         missing += [(key, place) for key, place in pairs if key not in present]
     lost = {key for key, _ in missing}
     wanted = lost | {key for heap in ids for key in heap[::2]} if known_too else lost
-    taken = _ids_in(known, wanted) if wanted else {}
+    trouble: set[tuple[int, int]] = set()
+    taken = _ids_in(known, wanted, trouble) if wanted else {}
+    for file, errno in sorted(trouble):
+        if known[file].label not in unread:
+            yield _unread(known[file].label, -errno)
     lost -= taken.keys()
     nowhere, elsewhere = (1 << 64) - 1, (1 << 64) - 2
     if known_too:
@@ -219,9 +241,9 @@ def _whole(
         record = _loaded(line)
         identity = record.get("id") if type(record) is dict else None
         while position < len(again) and again[position] >> 64 <= place:
-            origin = again[position] & nowhere
+            is_here, origin = again[position] >> 64 == place, again[position] & nowhere
             position += 1
-            if type(record) is not dict:
+            if type(record) is not dict or not is_here:
                 # Somebody wrote to the file since.
                 continue
             if origin != nowhere:
@@ -262,7 +284,7 @@ def _lines_at(stretches: Sequence[Stretch], places: Iterator[int]) -> Iterator[t
         if wanted >> _LINE_BITS != number:
             continue
         place = number << _LINE_BITS
-        for block in blocks(stretch):
+        for block in readable(stretch, set()):
             lines = [b""] if block.too_long else block.lines()
             while wanted is not None and wanted - place <= len(lines):
                 yield wanted, lines[wanted - place - 1]
@@ -270,15 +292,23 @@ def _lines_at(stretches: Sequence[Stretch], places: Iterator[int]) -> Iterator[t
                 if wanted is not None and wanted >> _LINE_BITS != number:
                     break
             place += len(lines)
+        while wanted is not None and wanted >> _LINE_BITS == number:
+            # Lines that are gone: somebody took them, or the whole file, since.
+            wanted = next(places, None)
 
 
-def _ids_in(files: Sequence[Input], wanted: Collection[int]) -> dict[int, tuple[str, int]]:
-    """Those of the wanted hashes that are some record's id, each with the label and the line where it stands first."""
+def _ids_in(
+    files: Sequence[Input], wanted: Collection[int], trouble: set[tuple[int, int]]
+) -> dict[int, tuple[str, int]]:
+    """Those of the wanted hashes that are some record's id, each with the label and the line where it stands first.
+
+    Shape: trouble takes in (file, -errno) of files that cannot be read.
+    """
     found: dict[int, tuple[str, int]] = {}
     for share in shares([item.path for item in files], 1):
         for stretch in share:
             number = 0
-            for block in blocks(stretch):
+            for block in readable(stretch, trouble):
                 for line in [b""] if block.too_long else block.lines():
                     number += 1
                     record = _loaded(line)

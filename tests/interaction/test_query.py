@@ -267,7 +267,7 @@ def test_a_line_that_is_no_record_is_told_and_the_rest_still_answers(log: App) -
     path = next(log.folder.rglob("two.jsonl"))
     text = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([text[0], text[1][:70], "", *text[2:]]) + "\n[1]\n", encoding="utf-8")
-    done = log("interaction", "decisions", "--adr-candidates", "--format", "json")
+    done = log("interaction", "decisions", "--adr-candidates")
     assert done.code == 1
     assert "store" in done.out
     assert "two.jsonl:2: skipped: the line is no JSON object" in done.err

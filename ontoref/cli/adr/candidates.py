@@ -25,12 +25,14 @@ def candidates(
       ontoref adr candidates
       ontoref adr promote jsonl-as-instance-store
     """
-    from ontoref.cli.interaction._query import logs_and_words
+    from ontoref.cli.interaction._query import logs_and_words, tell_skipped
     from ontoref.cli.output import note
     from ontoref.interaction.candidates import candidates as ranked
+    from ontoref.interaction.query import skipped_of
 
     logs, vocabulary = logs_and_words(paths, schemas)
-    found = ranked(logs, vocabulary)
+    skipped: set[tuple[int, int]] = set()
+    found = ranked(logs, vocabulary, skipped)
     rows = [candidate.as_json() for candidate in found[:limit]]
     if form not in (Format.json, Format.jsonl):
         rows = [{**row, "reasons": [reason["text"] for reason in row["reasons"]]} for row in rows]
@@ -38,4 +40,4 @@ def candidates(
          headers={"id": "decision", "record.domain": "domain", "record.recorded_at": "last"})  # fmt: skip
     if form is Format.table:
         note(f"{len(found)} open {'candidate' if len(found) == 1 else 'candidates'}")
-    return 0
+    return tell_skipped(skipped_of(skipped, logs))

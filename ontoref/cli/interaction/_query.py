@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ontoref.cli.interaction._options import QueryOptions
-from ontoref.cli.output import Format, emit, note, short_path, write_json
+from ontoref.cli.output import Format, emit, note, short_path, tell, write_json
 
 if TYPE_CHECKING:
     from ontoref.interaction.query import Question, Skipped
@@ -183,11 +183,14 @@ def _shown(row: Mapping[str, Any], paths: Sequence[str], columns: Mapping[str, C
 
 
 def tell_skipped(skipped: Sequence[Skipped]) -> int:
-    """Name on stderr the lines that are no records. Returns 1 if there are any, else 0."""
+    """Name on stderr the lines that are no records and the files that cannot be read. Returns 1 if there are any."""
     if not skipped:
         return 0
     for line in skipped[:_SHOWN_SKIPPED]:
-        note(f"{short_path(line.path)}:{line.line_number()}: skipped: the line is no JSON object")
+        number = line.line_number()
+        place = short_path(line.path) + (f":{number}" if number else "")
+        warning = {"kind": "skipped", "message": line.reason, "location": place}
+        tell(f"{place}: skipped: {line.reason}", warning=warning)
     rest = len(skipped) - _SHOWN_SKIPPED
     if rest > 0:
         note(f"… and {rest} more")

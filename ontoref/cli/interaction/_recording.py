@@ -251,14 +251,9 @@ class Talk:
         self._project = self._session = ""
 
     def _say(self, text: str, **fields: Any) -> None:
-        if self.as_json:
-            import orjson
+        from ontoref.cli.output import tell
 
-            sys.stderr.write(orjson.dumps(fields).decode() + "\n")
-        else:
-            from ontoref.text import printable
-
-            sys.stderr.write(printable(text, keep="\n") + "\n")
+        tell(text, **fields)
 
     def expect_new_project(self, project: Project) -> None:
         """Note that the first record will make the project's folder."""

@@ -57,7 +57,7 @@ def export(
         text = _text(records, form, vocabulary, load_table("interchange"), prose=prose)
         write_out(text, output)
     for place in skipped[:5]:
-        note(f"left out: {place} is no valid record")
+        note(f"left out: {place}")
     if len(skipped) > 5:
         note(f"… and {len(skipped) - 5:,} more; ontoref interaction validate says why")
     return 1 if skipped else 0
@@ -67,10 +67,16 @@ def _valid(logs: list[str], vocabulary: Vocabulary, skipped: list[str]) -> Itera
     import orjson
 
     from ontoref.interaction.check import Checker
+    from ontoref.interaction.logs import unreadable
 
     checker = Checker(vocabulary)
     for path in logs:
-        with open(path, "rb") as file:
+        try:
+            file = open(path, "rb")  # noqa: SIM115 closed below
+        except OSError as error:
+            skipped.append(f"{path}: {unreadable(error.errno or 0)}")
+            continue
+        with file:
             for number, line in enumerate(file, 1):
                 try:
                     record = orjson.loads(line)
@@ -79,7 +85,7 @@ def _valid(logs: list[str], vocabulary: Vocabulary, skipped: list[str]) -> Itera
                 if isinstance(record, dict) and checker.full.accepts(record):
                     yield record
                 elif line.strip():
-                    skipped.append(f"{path}:{number}")
+                    skipped.append(f"{path}:{number} is no valid record")
 
 
 def _text(

@@ -27,13 +27,20 @@ def show(
       ontoref interaction show 01JE4Q8Z
       ontoref interaction show jsonl-as-instance-store
     """
-    from ontoref.cli.interaction._query import logs_and_words
+    from ontoref.cli.interaction._query import logs_and_words, tell_skipped
     from ontoref.cli.output import emit, emit_json
-    from ontoref.interaction.lookup import look_up
+    from ontoref.interaction.lookup import NotFound, look_up
+    from ontoref.interaction.query import skipped_of
     from ontoref.interaction.rows import header_fields
 
     logs, vocabulary = logs_and_words(paths, None)
-    found = look_up(wanted, logs)
+    skipped: set[tuple[int, int]] = set()
+    try:
+        found = look_up(wanted, logs, skipped)
+    except NotFound:
+        # It may stand in what could not be read.
+        tell_skipped(skipped_of(skipped, logs))
+        raise
     fields = header_fields(vocabulary)
     rows: list[dict[str, Any]] = [dict(record) for record in found.records]
     for entry in found.entries:
@@ -47,7 +54,7 @@ def show(
         print("\n\n".join("\n".join(block) for block in blocks))
     else:
         emit(rows, form, columns=list(dict.fromkeys(name for row in rows for name in row)))
-    return 0
+    return tell_skipped(skipped_of(skipped, logs))
 
 
 def _entry(decision: Mapping[str, Any], record: Mapping[str, Any], superseded_by: tuple[str, ...]) -> list[str]:

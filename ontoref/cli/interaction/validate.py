@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -309,7 +310,10 @@ class _Progress:
         import os
 
         self.bar: Any = None
-        total = sum(os.path.getsize(item.path) for item in inputs) if sys.stderr.isatty() else 0
+        total = 0
+        for item in inputs if sys.stderr.isatty() else ():
+            with suppress(OSError):
+                total += os.path.getsize(item.path)
         if total >= _PROGRESS_FROM_BYTES:
             import click
 

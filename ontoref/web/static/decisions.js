@@ -25,7 +25,7 @@ export class DecisionsView {
     this.count = h("output", { class: "quiet" });
     const skipped = all.skipped || [];
     place.replaceChildren(h("div", { class: "bar" }, h("h1", null, "Decisions"), this.count),
-      skipped.length ? h("p", { class: "warning pad" }, `${plural(skipped.length, "line")} of the log could not be read: ${skipped.slice(0, 3).map((one) => `${one.path}:${one.line_number}`).join(", ")}`) : "",
+      skipped.length ? h("p", { class: "warning pad" }, `${plural(skipped.length, "place")} of the log could not be read: ${skipped.slice(0, 3).map((one) => one.line_number ? `${one.path}:${one.line_number}` : one.path).join(", ")}`) : "",
       h("div", { class: "columns" }, this.side, this.list));
     this.draw();
     if (wanted) {
