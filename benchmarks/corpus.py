@@ -31,7 +31,7 @@ if __name__ == "__main__":
 from ontoref.identifiers import ulid
 from ontoref.vocabulary import Vocabulary, load
 
-__all__ = ["FAULTS", "Corpus", "records", "write"]
+__all__ = ["FAULTS", "Corpus", "records", "spoilt", "write"]
 
 T = TypeVar("T")
 
@@ -288,7 +288,7 @@ def write(
                 if invalid_rate and chance() < invalid_rate:
                     fault = tuple(FAULTS)[int(chance() * len(FAULTS))]
                     faults.append((place + 1, fault))
-                    line = _spoilt(line, fault, chance, encode)
+                    line = spoilt(line, fault, chance, encode)
                 if torn_tail and place == count - 1:
                     line = line[: len(line) // 2]
                 else:
@@ -303,7 +303,8 @@ def _cut(text: bytes) -> list[bytes]:
     return [text[start:stop] for start, stop in pairwise(places)]
 
 
-def _spoilt(line: bytes, fault: str, chance: Callable[[], float], encode: Callable[[Any], str]) -> bytes:
+def spoilt(line: bytes, fault: str, chance: Callable[[], float], encode: Callable[[Any], str] = json.dumps) -> bytes:
+    """The line with one of FAULTS; chance draws below 1."""
     if fault == "torn":
         return line[: 1 + int(chance() * (len(line) - 2))]
     if fault == "duplicate-key":

@@ -8,7 +8,7 @@ from benchmarks.corpus import write
 from benchmarks.table import Contender, Place, Row, command
 from ontoref.vocabulary import load
 
-__all__ = ["CONTENDERS", "ROWS"]
+__all__ = ["CONTENDERS", "LEFT_OUT", "ROWS"]
 
 # The goals speak of a log of 200 MB: on a small one start-up is all there is to see.
 _RECORDS = 144_000
@@ -113,7 +113,10 @@ ROWS = [
     Row("one process", "the same with --jobs 1", _LOOP),
     Row("--history: every flagged entry", "the same with --history", _LOOP),
 ]
-if shutil.which("jq"):
+LEFT_OUT: list[str] = []
+if not shutil.which("jq"):
+    LEFT_OUT.append("jq is not here and left out: install the package jq of the system")
+else:
     ROWS += [
         Row("decisions --adr-candidates", "decisions --adr-candidates", "jq, the same rows", 0.08, 0.03),
         Row(
@@ -127,6 +130,6 @@ if shutil.which("jq"):
 try:
     import duckdb  # noqa: F401
 except ImportError:
-    pass
+    LEFT_OUT.append("DuckDB is not here and left out: pip install duckdb")
 else:
     ROWS.append(Row("DuckDB, the same rows", "DuckDB, the same rows", _LOOP))

@@ -18,24 +18,29 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import corpus, growth, querying, starting, validating
+from benchmarks import corpus, growth, querying, starting, validating, validators
 from benchmarks.table import Place, measure, render
 from ontoref.vocabulary import load
 
 # A module here has CONTENDERS (name -> seconds of one run) and ROWS (what is divided by what, and the goals).
-MODULES = [validating, querying, starting]
+MODULES = [validating, querying, starting, validators]
+LEFT_OUT = [*querying.LEFT_OUT, *validators.LEFT_OUT]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=140_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="", help="rows whose text has this in it")
+    parser.add_argument("--only", nargs="+", default=[""], help="rows whose text has one of these in it")
     parser.add_argument("--engines", action="store_true", help="compare the engines instead")
     parser.add_argument("--large", type=int, metavar="RECORDS", help="measure memory and growth up to so many")
     given = parser.parse_args()
     rows = validating.engines() if given.engines else [row for module in MODULES for row in module.ROWS]
-    rows = [row for row in rows if given.only in row.what]
+
+    def wanted(text: str) -> bool:
+        return any(part in text for part in given.only)
+
+    rows = [row for row in rows if wanted(row.what)]
     contenders = {name: run for module in MODULES for name, run in module.CONTENDERS.items()}
     with tempfile.TemporaryDirectory(prefix="ontoref-bench-") as name:
         folder = Path(name)
@@ -57,6 +62,11 @@ def main() -> None:
         measured = measure(contenders, rows, place, given.rounds, _say)
         _say("")
         print(render(rows, measured))
+        if any(row in rows for row in validators.ROWS):
+            print(f"\n{validators.verdicts(place, measured)}")
+        for line in () if given.engines else LEFT_OUT:
+            if wanted(line):
+                print(f"\n{line}")
         if given.large:
             print()
             print(growth.table(folder, given.large, _say))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,8 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.checkout
 corpus = pytest.importorskip("benchmarks.corpus", reason="about the sources, which are not here")
+table = pytest.importorskip("benchmarks.table", reason="about the sources, which are not here")
+validators = pytest.importorskip("benchmarks.validators", reason="about the sources, which are not here")
 
 
 def found(path: Path) -> list[tuple[int, str]]:
@@ -54,3 +58,28 @@ def test_one_command_prints_the_table() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "| the accepting loop, one process / orjson loop |" in done.stdout
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Any:
+    log = tmp_path / "log.jsonl"
+    made = corpus.write(log, 1002, load())
+    return table.Place(tmp_path, log, log, made.records, log.read_bytes().split(b"\n")[:-1])
+
+
+def test_ours_finds_what_other_validators_are_tried_with(place: Any) -> None:
+    for name, lines in validators.samples(place, 1).items():
+        assert validators.judge(validators.OURS, place, lines) is (name == ""), name
+
+
+def test_a_validator_that_takes_everything_is_not_timed(place: Any) -> None:
+    lax = validators.Tool("lax", lambda place, paths: [place.python, "-c", "pass"])
+    with pytest.raises(RuntimeError, match="a 30th of February"):
+        validators.faithful(lax, place)
+
+
+def test_ajv_judges_a_log_to_its_end(place: Any, npm: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validators, "MODULES", npm("ajv@8", "ajv-formats@3") / "node_modules")
+    (ajv,) = (tool for tool in validators.tools() if tool.name == "ajv")
+    accepted = validators.faithful(ajv, place)
+    assert [name for name, yes in accepted.items() if yes] == ["", *validators.BEYOND]
