@@ -15,8 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from ontoref.replay import statistics
+from ontoref.replay.archive_index import index
 from ontoref.state import Layout, State, archive, sessions
 from ontoref.state.importer import Importer
+from ontoref.transcript.reader import read_source
+from ontoref.transcript.stats import count
 
 
 def main() -> int:
@@ -27,7 +31,12 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ontoref-bench-") as folder:
         base = Path(folder)
-        return max(speed(base, options.megabytes), size(base, options.real), listings(base, options.sessions))
+        return max(
+            speed(base, options.megabytes),
+            numbers(base),
+            size(base, options.real),
+            listings(base, options.sessions),
+        )
 
 
 def speed(base: Path, megabytes: int) -> int:
@@ -56,6 +65,29 @@ def speed(base: Path, megabytes: int) -> int:
     print(f"import again   {again * 1000:8.0f} ms for {len(list(tree.iterdir()))} sources, nothing new")
     print(f"stored size    {growth:8.2f} of the source   (must be at most 1.6)")
     return int(ratio < 0.5 or growth > 1.6)
+
+
+def numbers(base: Path) -> int:
+    """What it costs to index and count the sessions of an import, and what kept numbers save a reader."""
+    with State(Layout(str(base / "state-1")), read_only=False) as state:
+        found = list(archive.listing(state))
+        total = sum(session.size_bytes for session in found)
+        began = time.perf_counter()
+        for session in found:
+            index(state, session.session_id, 1)
+        indexed = time.perf_counter() - began
+    with State(Layout(str(base / "state-1")), read_only=True) as state:
+        began = time.perf_counter()
+        kept = [statistics.kept(state, session) for session in found]
+        given = time.perf_counter() - began
+        began = time.perf_counter()
+        counted = [count(read_source(archive.source(state, session), session.runtime)) for session in found]
+        computed = time.perf_counter() - began
+    assert [one.stats if one else None for one in kept] == counted
+    each = 1000 / len(found)
+    print(f"index, numbers {total / indexed / 1e6:8.0f} MB/s   after the lines are stored, in one pass")
+    print(f"kept numbers   {given * each:8.1f} ms a session, computed {computed * each:.1f} ms")
+    return 0
 
 
 def size(base: Path, real: Path | None) -> int:

@@ -42,8 +42,14 @@ def data_of(store: str | None = None) -> Data:
     sessions = Local()
     files = Files(sessions.live)
     sessions.files = files
-    source: Source = Sources(files, Archive())
-    return Data(source, sessions, records, decisions, review(), lambda session_id: about(files, session_id))
+    archive = Archive()
+    source: Source = Sources(files, archive)
+
+    def figures(session_id: str) -> dict[str, Any] | None:
+        # A live file may have more than was archived of it.
+        return None if files.find(session_id) is not None else archive.figures(session_id)
+
+    return Data(source, sessions, records, decisions, review(), lambda session_id: about(files, session_id), figures)
 
 
 def review() -> Review:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from ontoref.state import Database, State, archive
+from ontoref.replay.statistics import Gathering
+from ontoref.state import Database, State, archive, sessions
+from ontoref.state.faults import step
 from ontoref.transcript.reader import read_source
 
 __all__ = ["counted", "index"]
@@ -17,35 +19,46 @@ _AT_ONCE = 500
 def index(state: State, session_id: str, now_ms: int) -> int:
     """Derive a session's events and put them in place of those indexed before. Returns how many.
 
-    Shape:  one transaction; a reader that fails leaves the index as it was. A payload holds its line alone, by
-            which the archived source gives the rest.
+    Shape:  one transaction, and one pass over the events, which also counts them for `ontoref.replay.statistics`;
+            a reader that fails leaves the index as it was. A payload holds its line alone, by which the archived
+            source gives the rest. 0 if the session is deleted meanwhile.
     Errors: NoSuchSession, those of the readers and of the database.
     """
     session = archive.resolve(state, session_id)
-    rows = [
-        (
-            session.session_id,
-            event.span_id,
-            event.parent_span_id,
-            event.runtime,
-            event.kind,
-            event.ts,
-            ordinal,
-            orjson.dumps({"line": event.payload.get("line")}).decode(),
-            None if event.mode is None else orjson.dumps(event.mode).decode(),
-            None if event.approval is None else orjson.dumps(event.approval | {"edit_diff": None}).decode(),
-            now_ms,
+    gathering = Gathering(state, session)
+    transcript = read_source(gathering.source, session.runtime)
+    rows = []
+    for ordinal, event in enumerate(transcript.events):
+        gathering.add(ordinal, event)
+        rows.append(
+            (
+                session.session_id,
+                event.span_id,
+                event.parent_span_id,
+                event.runtime,
+                event.kind,
+                event.ts,
+                ordinal,
+                orjson.dumps({"line": event.payload.get("line")}).decode(),
+                None if event.mode is None else orjson.dumps(event.mode).decode(),
+                None if event.approval is None else orjson.dumps(event.approval | {"edit_diff": None}).decode(),
+                now_ms,
+            )
         )
-        for ordinal, event in enumerate(read_source(archive.source(state, session), session.runtime).events)
-    ]
+    value = gathering.value(transcript.report)
     database = state.writable_agent(session.agent_id)
     with database.transaction():
+        if sessions.stored(database, session.session_id) is None:
+            return 0
         database.execute("DELETE FROM replay_events WHERE session_id = ?", (session.session_id,))
         database.connection.executemany(
             "INSERT OR IGNORE INTO replay_events (session_id, span_id, parent_span_id, runtime, kind, ts, ordinal,"
             " payload, mode, approval, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
+        gathering.keep(database, value)
+        step("import:counted")
+    step("import:indexed")
     return len(rows)
 
 

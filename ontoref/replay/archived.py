@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ontoref.replay.archive_index import counted
 from ontoref.replay.source import numbered
+from ontoref.replay.statistics import kept
 from ontoref.replay.tree import Row
 from ontoref.state import State, archive
 from ontoref.state.errors import NoSuchSession
@@ -46,9 +48,9 @@ class Archive:
                 return None
             stamp = (session.content_sha256, session.line_count)
             with self._lock:
-                kept = self._kept.get(session_id)
-            if kept is not None and kept[0] == stamp:
-                return kept[1]
+                held = self._kept.get(session_id)
+            if held is not None and held[0] == stamp:
+                return held[1]
             self._reading(session_id)
             rows = numbered(read_source(archive.source(state, session), session.runtime).events)
         with self._lock:
@@ -57,6 +59,16 @@ class Archive:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return rows
+
+    def figures(self, session_id: str) -> dict[str, Any] | None:
+        """The figures of a session as they were kept at its import; None if they have to be summed up."""
+        with self._state() as state:
+            try:
+                session = archive.resolve(state, session_id)
+            except NoSuchSession:
+                return None
+            found = kept(state, session) if session.session_id == session_id else None
+        return None if found is None else found.figures
 
     def counts(self, session_ids: Sequence[str]) -> Mapping[str, int]:
         found: dict[str, int] = {}

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ontoref.replay.answers import nodes_of
 from ontoref.replay.titles import title_of
 from ontoref.replay.totals import totals_of
-from ontoref.replay.tree import Delegation, Row
+from ontoref.replay.tree import Delegation, Row, Tree
 from ontoref.replay.trees import Trees
 from ontoref.transcript.event import LLM_CALL
 
-__all__ = ["figures_of"]
+__all__ = ["figures", "figures_of"]
 
 _BUCKETS = 24
 _TITLE = 140
 
 
 def figures_of(trees: Trees, session_id: str) -> dict[str, Any]:
+    """The figures of a session of a source."""
+    return figures(session_id, trees.rows(session_id) or (), trees.tree(session_id))
+
+
+def figures(session_id: str, rows: Sequence[Row], tree: Tree | None) -> dict[str, Any]:
     """Sums over a session's own events, its sub-agents, how many events fell into each 24th of its time, its prompt."""
-    tree = trees.tree(session_id)
-    rows = trees.rows(session_id) or ()
     totals = totals_of(rows)
     activity = [0] * _BUCKETS
     if totals.first is not None and totals.last is not None:

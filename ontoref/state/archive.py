@@ -5,11 +5,14 @@ Everything here only reads; it works the same after the sources are gone.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from ontoref.errors import OntorefError
 from ontoref.state import companions, events, ledger, sessions, sources
@@ -20,7 +23,18 @@ from ontoref.state.sessions import Session
 from ontoref.state.store import State
 from ontoref.transcript.source import Source
 
-__all__ = ["Ambiguous", "Session", "archived_path", "content", "find", "lines", "listing", "resolve", "source"]
+__all__ = [
+    "Ambiguous",
+    "ArchiveSide",
+    "Session",
+    "archived_path",
+    "content",
+    "find",
+    "lines",
+    "listing",
+    "resolve",
+    "source",
+]
 
 _LINES = "transcript_events"
 
@@ -111,6 +125,14 @@ def source(state: State, session: Session) -> Source:
 
 
 @dataclass(frozen=True, slots=True)
+class _Kept:
+    """A file in the archive, read when its content is asked for."""
+
+    sha256: str
+    content: Callable[[], bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
 class ArchiveSide:
     """Files beside an archived transcript, found by the places they were archived from."""
 
@@ -120,14 +142,49 @@ class ArchiveSide:
 
     def read(self, name: str) -> bytes | None:
         """Content of one file; None if it was not archived."""
-        if posixpath.basename(name) == INDEX and self.session.runtime == "openclaw":
+        if self.is_index(name):
             return self._index()
+        kept = self._kept(name)
+        return None if kept is None else kept.content()
+
+    def digest(self, name: str) -> str | None:
+        """The digest of what `read` gives, without reading it; None if that is None. The index has none."""
+        kept = self._kept(name)
+        return None if kept is None else kept.sha256
+
+    def own_digest(self) -> str:
+        """A digest of all files that are kept with the session itself."""
         database = _database(self.state, self.session)
         stored = sessions.stored(database, self.session.session_id)
-        own = companions.artifact(database, stored.session_row, name) if stored else None
+        found = companions.artifacts(database, stored.session_row) if stored else []
+        return hashlib.sha256(json.dumps([(one.name, one.sha256) for one in found]).encode()).hexdigest()
+
+    def routes(self, native_id: str, keys: Iterable[str]) -> dict[str, Any]:
+        """Entries of the index: those that lead to a session, and those of keys, as far as there are any."""
+        database = _database(self.state, self.session)
+        found = companions.routes_of(database, f"{self.session.runtime}:{native_id}")
+        found += [route for key in keys if (route := companions.route(database, key)) is not None]
+        return {route.session_key: json.loads(route.entry) for route in found}
+
+    def is_index(self, name: str) -> bool:
+        """Whether a name is that of the index of session keys, which is no file here."""
+        return posixpath.basename(name) == INDEX and self.session.runtime == "openclaw"
+
+    def is_own(self, name: str) -> bool:
+        """Whether a file is kept with the session itself."""
+        database = _database(self.state, self.session)
+        stored = sessions.stored(database, self.session.session_id)
+        return stored is not None and companions.artifact_digest(database, stored.session_row, name) is not None
+
+    def _kept(self, name: str) -> _Kept | None:
+        database = _database(self.state, self.session)
+        stored = sessions.stored(database, self.session.session_id)
+        own = companions.artifact_digest(database, stored.session_row, name) if stored else None
+        if stored is not None and own is not None:
+            return _Kept(own, partial(companions.artifact, database, stored.session_row, name))
         control = self.state.control()
-        if own is not None or self.folder is None or control is None:
-            return own
+        if self.folder is None or control is None:
+            return None
         path = os.path.normpath(os.path.join(self.folder, *name.split("/")))
         for table in (_LINES, "tool_artifacts"):
             row = ledger.get(control, path, table)
@@ -161,19 +218,19 @@ class ArchiveSide:
             return None
         return json.dumps({route.session_key: json.loads(route.entry) for route in routes}).encode()
 
-    def _of_row(self, row: ledger.Row, table: str) -> bytes | None:
+    def _of_row(self, row: ledger.Row, table: str) -> _Kept | None:
         database = self.state.agent(row.agent_id)
         if database is None or row.session_id is None:
             return None
         if table == _LINES:
             other = sessions.get(database, row.session_id)
-            return content(self.state, other) if other else None
+            return _Kept(other.content_sha256, partial(content, self.state, other)) if other else None
         stored = sessions.stored(database, row.session_id)
         if stored is None:
             return None
         for artifact in companions.artifacts(database, stored.session_row):
             if row.sha256 == artifact.sha256 and row.source_path.replace(os.sep, "/").endswith("/" + artifact.name):
-                return companions.artifact(database, stored.session_row, artifact.name)
+                return _Kept(artifact.sha256, partial(companions.artifact, database, stored.session_row, artifact.name))
         return None
 
 

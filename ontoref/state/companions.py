@@ -10,12 +10,14 @@ __all__ = [
     "Artifact",
     "Route",
     "artifact",
+    "artifact_digest",
     "artifacts",
     "put_artifact",
     "put_route",
     "put_trajectory",
     "route",
     "routes",
+    "routes_of",
     "trajectory",
 ]
 
@@ -57,6 +59,12 @@ def artifact(database: Database, session_row: int, name: str) -> bytes | None:
     return None if row is None else bytes(row[0])
 
 
+def artifact_digest(database: Database, session_row: int, name: str) -> str | None:
+    """The digest of one kept file; None if there is none."""
+    row = database.one("SELECT sha256 FROM tool_artifacts WHERE session_row = ? AND name = ?", (session_row, name))
+    return None if row is None else str(row[0])
+
+
 def artifacts(database: Database, session_row: int) -> list[Artifact]:
     """The kept files of a session, by name."""
     return [
@@ -83,6 +91,11 @@ def route(database: Database, session_key: str) -> Route | None:
     """Which session a key means."""
     found = _routes(database, " WHERE session_key = ?", (session_key,))
     return found[0] if found else None
+
+
+def routes_of(database: Database, session_id: str) -> list[Route]:
+    """The routes that lead to a session, by key."""
+    return _routes(database, " WHERE session_id = ?", (session_id,))
 
 
 def routes(database: Database) -> list[Route]:

@@ -459,6 +459,8 @@ class FamilyReading:
         """What is only known at the end: the key that the index has for this session, and its open calls."""
         if self.calls:
             self.report.count("open_calls", len(self.calls))
+        if self.index is not None:
+            self.report.asked |= self.index.asked
         if self.index is not None and self.setting is not None:
             self.info.session_key = self.setting.session_key
             self.info.parent_session_id = self.setting.parent_session_id

@@ -24,10 +24,16 @@ class Setting:
 
 
 class Index:
-    """`sessions.json`: session keys and the sessions behind them. A damaged one only loses what it would add."""
+    """`sessions.json`: session keys and the sessions behind them. A damaged one only loses what it would add.
+
+    Shape: a session's reader learns of it the entries that name its own session, and those of `asked`; it changes
+           all the time, and what else is in it shall not matter.
+    """
 
     def __init__(self, side: SideFiles) -> None:
         self._side = side
+        # The keys that were looked up, whether they are there or not.
+        self.asked: set[str] = set()
 
     @cached_property
     def _entries(self) -> dict[str, dict[str, Any]]:
@@ -36,6 +42,7 @@ class Index:
 
     def entry(self, key: str) -> dict[str, Any]:
         """What the index has under a session key; {} if nothing."""
+        self.asked.add(key)
         return self._entries.get(key, {})
 
     def session_of(self, key: str) -> str | None:

@@ -84,7 +84,8 @@ class Report:
            must stand, unknown ones are sound but of a type that the reader does not know, notes are remarks
            (a missing parent, a companion that could not be read); counters are the runtime's own numbers:
            native line types, `sidechain`, `user` and `meta` for texts that are no event. apart names what
-           the file is when it is no transcript (an index, a trajectory): it has lines and no events.
+           the file is when it is no transcript (an index, a trajectory): it has lines and no events. asked are
+           the session keys that were looked up in the runtime's own index.
     Units: pending is the size in bytes of an unterminated last piece that is no whole record, else None; large
            is the number of the last very long line.
     """
@@ -101,6 +102,7 @@ class Report:
     unknown: Places = field(default_factory=Places)
     notes: Places = field(default_factory=Places)
     counters: dict[str, int] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
 
     def count(self, name: str, by: int = 1) -> None:
         self.counters[name] = self.counters.get(name, 0) + by

@@ -96,7 +96,7 @@ class Api:
 
     def _figures(self, parameters: Parameters, session: str) -> dict[str, Any]:
         name = self.data.sessions.resolve(session)
-        return figures_of(self.trees, name)
+        return self.data.figures(name) or figures_of(self.trees, name)
 
     def _tree(self, parameters: Parameters, session: str) -> dict[str, Any]:
         return tree_answer(self.trees, self.data.sessions.resolve(session), _options(parameters))

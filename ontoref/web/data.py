@@ -43,3 +43,5 @@ class Data:
     review: Review | None = None
     # What a transcript tells of itself beside its events; None where nothing is known.
     about: Callable[[str], dict[str, Any] | None] = lambda session_id: None
+    # The figures of a session where they are known without reading it; None where it has to be read.
+    figures: Callable[[str], dict[str, Any] | None] = lambda session_id: None

@@ -153,11 +153,11 @@ def test_cached_values_expire_by_their_own_time(ontoref: Run, layout: Layout) ->
 
     with State(layout, read_only=False) as state:
         database = state.writable_agent("codex")
-        cache.put(database, "statistics", "old", {"a": 1}, expires_at=1_000)
-        cache.put(database, "statistics", "new", {"a": 2}, expires_at=4_000_000_000_000)
-        cache.put(database, "statistics", "ever", {"a": 3})
-        assert cache.get(database, "statistics", "old", now=999) == {"a": 1}
-        assert cache.get(database, "statistics", "old", now=1_000) is None
+        cache.put(database, "test", "old", {"a": 1}, expires_at=1_000)
+        cache.put(database, "test", "new", {"a": 2}, expires_at=4_000_000_000_000)
+        cache.put(database, "test", "ever", {"a": 3})
+        assert cache.get(database, "test", "old", now=999) == {"a": 1}
+        assert cache.get(database, "test", "old", now=1_000) is None
     assert b"1 cached values" in ontoref("state", "gc").stderr
     assert b"1 cached values" in ontoref("state", "gc", "--now", "2100-01-01").stderr
     with State(layout, read_only=True) as state:

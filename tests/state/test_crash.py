@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import ontoref
+from ontoref.replay import statistics
+from ontoref.replay.archive_index import counted
 from ontoref.state import Layout, State, archive, backup, companions
 from ontoref.state.sessions import stored
 
@@ -130,6 +132,10 @@ def test_a_killed_import(
         control = state.control()
         assert control is not None
         assert control.all("SELECT DISTINCT status FROM migration_sources") == [("completed",)]
+        # Whatever was killed, the next import counted and indexed what it had not.
+        for session in archive.listing(state):
+            assert statistics.kept(state, session) is not None, session.session_id
+            assert counted(state.writable_agent(session.agent_id), [session.session_id])
 
 
 @pytest.mark.parametrize("place", ["import:claimed", "import:inside", "import:chunk", "import:completed"])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # What may hold a correction that was not seen before.
 _CHANGED = frozenset({"imported", "grown", "rewritten"})
+# A followed session that has been quiet for so long is worth to be indexed.
+_QUIET_SECONDS = 30.0
 COLUMNS = ("status", "id", "lines", "bad_lines", "path", "note")
 
 
@@ -66,14 +68,27 @@ def import_(
         import time
 
         started = time.monotonic()
-        outcomes = importer.follow(paths, _pause(idle)) if follow else importer.run(paths())
         done = []
+        # Sessions that changed, and those of them that are not indexed yet, each with its last change.
         changed: dict[str, None] = {}
+        waiting: dict[str, float] = {}
+        unchanged: list[str] = []
+
+        def rest() -> None:
+            quiet = [name for name, at in waiting.items() if time.monotonic() - at >= _QUIET_SECONDS]
+            _index(state, quiet)
+            for name in quiet:
+                del waiting[name]
+
+        outcomes = importer.follow(paths, _pause(idle, rest)) if follow else importer.run(paths())
         try:
             for outcome in outcomes:
                 progress.source_done()
                 if outcome.session_id and outcome.status in _CHANGED:
                     changed[outcome.session_id] = None
+                    waiting[outcome.session_id] = time.monotonic()
+                elif outcome.session_id and outcome.status == "unchanged":
+                    unchanged.append(outcome.session_id)
                 if form is Format.jsonl:
                     emit([_row(outcome)], form, columns=COLUMNS)
                 elif follow and form is Format.table:
@@ -83,7 +98,8 @@ def import_(
         finally:
             progress.clear()
             importer.finish()
-            _index(state, list(changed))
+            _index(state, list(waiting))
+            _index(state, _due(state, unchanged))
             if changed and not no_capture:
                 _capture(state, list(changed))
         _print(done, form)
@@ -92,7 +108,7 @@ def import_(
 
 
 def _index(state: State, session_ids: list[str]) -> None:
-    """Index the events of what came. An index can be made again at any time, so what goes wrong is only told."""
+    """Index the events of what came, and keep its numbers. An index can be made again at any time, so what goes wrong is only told."""
     import time
 
     from ontoref.errors import OntorefError
@@ -103,6 +119,17 @@ def _index(state: State, session_ids: list[str]) -> None:
             index(state, session_id, int(time.time() * 1000))
         except (OntorefError, OSError) as error:
             note(f"{session_id}: its events are not indexed: {error}")
+
+
+def _due(state: State, session_ids: list[str]) -> list[str]:
+    """Those of the sessions that did not change whose index has to be made all the same."""
+    from ontoref.errors import OntorefError
+    from ontoref.replay.statistics import due
+
+    try:
+        return due(state, session_ids)
+    except OntorefError:
+        return []
 
 
 def _capture(state: State, session_ids: list[str]) -> None:
@@ -177,7 +204,8 @@ def _found(session: str | None, runtime: str | None) -> Iterator[str]:
     yield from sorted(beside)
 
 
-def _pause(idle: float | None) -> Callable[[bool], bool]:
+def _pause(idle: float | None, rest: Callable[[], None]) -> Callable[[bool], bool]:
+    """Waits between two rounds of a follower; rest is what it does meanwhile."""
     import time
 
     last = time.monotonic()
@@ -189,6 +217,7 @@ def _pause(idle: float | None) -> Callable[[bool], bool]:
             last = now
         if idle is not None and now - last >= idle:
             return False
+        rest()
         time.sleep(min(0.5, idle or 0.5))
         return True
 

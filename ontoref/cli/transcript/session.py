@@ -12,9 +12,11 @@ from ontoref.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ontoref.replay.statistics import Statistics
     from ontoref.state import State
-    from ontoref.transcript import Transcript
+    from ontoref.transcript import Report, Transcript
     from ontoref.transcript.find import Found
+    from ontoref.transcript.stats import Stats
 
 __all__ = ["Session", "find_sessions", "open_session"]
 
@@ -47,6 +49,16 @@ class Session:
             return read(self.path, self.runtime)
         runtime = self.runtime or detect(head_of("-", self.lines), "-")
         return read_source(Source("-", self.lines, Memory()), runtime)
+
+    def counted(self) -> tuple[Stats, Report]:
+        """Its counts, and what its lines tell beside events. Errors: as `read`."""
+        from ontoref.transcript.stats import count
+
+        found = None if self.archived is None else _kept_statistics(self.archived)
+        if found is not None:
+            return found.stats, found.report
+        transcript = self.read()
+        return count(transcript), transcript.report
 
     def raw(self) -> Iterable[bytes]:
         """Its lines as its runtime wrote them. Errors: as `read`."""
@@ -135,6 +147,15 @@ def _read_archived(session_id: str) -> Transcript:
     state = _state()
     kept = archive.resolve(state, session_id)
     return read_source(archive.source(state, kept), kept.runtime)
+
+
+def _kept_statistics(session_id: str) -> Statistics | None:
+    """What an import counted of an archived session, if it is as it was then."""
+    from ontoref.replay.statistics import kept
+    from ontoref.state import State, archive
+
+    with State(read_only=True) as state:
+        return kept(state, archive.resolve(state, session_id))
 
 
 def _state() -> State:

@@ -11,8 +11,6 @@ from ontoref.cli.output import Format, emit, note
 if TYPE_CHECKING:
     from ontoref.transcript import Report
 
-_TOLD = 10
-
 
 def stats(
     session: Annotated[list[str], typer.Argument(metavar="ID|FILE", help="Sessions; - is stdin.")],
@@ -32,21 +30,21 @@ def stats(
     """
     from ontoref.cli.transcript.session import open_session
     from ontoref.errors import OntorefError
-    from ontoref.transcript.stats import COUNTS, count
+    from ontoref.transcript.stats import COUNTS
 
     rows: list[dict[str, Any]] = []
     code = 0
     for given in session:
         try:
-            transcript = open_session(given, runtime, root).read()
-            rows.append(count(transcript).as_dict())
+            counts, report = open_session(given, runtime, root).counted()
+            rows.append(counts.as_dict())
         except OntorefError as error:
             if len(session) == 1:
                 raise
             note(f"error: {error}")
             code = max(code, error.exit_code)
         else:
-            tell(transcript.report)
+            tell(report)
     headers = {"compactions": "compacts", "delegations": "deleg.", "files_ok": "files ok"}
     emit(rows, form, columns=("file", "runtime", "lines", "bad", *COUNTS), headers=headers)
     return code
@@ -54,10 +52,12 @@ def stats(
 
 def tell(report: Report) -> None:
     """Name on stderr the lines of a transcript that are no event: bad, unknown, not yet whole."""
+    from ontoref.transcript.stats import TOLD
+
     for kind, found in (("bad", report.bad), ("unknown", report.unknown)):
-        for place in found.kept[:_TOLD]:
+        for place in found.kept[:TOLD]:
             note(f"{report.path}:{place.line_number}: {kind}: {place.what}")
-        if found.count > _TOLD:
-            note(f"{report.path}: {found.count - _TOLD} more {kind} lines")
+        if found.count > TOLD:
+            note(f"{report.path}: {found.count - TOLD} more {kind} lines")
     if report.pending is not None:
         note(f"{report.path}:{report.lines}: pending: the last line is not whole yet ({report.pending} bytes)")
