@@ -163,7 +163,7 @@ def test_cached_values_expire_by_their_own_time(ontoref: Run, layout: Layout) ->
     with State(layout, read_only=True) as state:
         database = state.agent("codex")
         assert database is not None
-        assert cache.get(database, "statistics", "ever") == {"a": 3}
+        assert cache.get(database, "test", "ever") == {"a": 3}
 
 
 def test_check_tells_a_damaged_database(ontoref: Run, layout: Layout, tmp_path: Path) -> None:
