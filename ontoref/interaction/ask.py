@@ -128,7 +128,7 @@ class Ask:
         matches: set[tuple[str, str]],
         recurrence: Recurrence,
     ) -> None:
-        if not self._holds_for_record(record):
+        if self._on_record and not self._holds_for_record(record):
             return
         found: list[tuple[int, dict[str, Any]]] = []
         left: list[str] = []
@@ -142,8 +142,7 @@ class Ask:
                 found.append((index, element))
                 matches.add((identity, element["id"]))
         if found:
-            entries = self._decision_entries(record, stretch.file, start, found)
-            recurrence.keep(entries, left, stretch, start, stop)
+            recurrence.keep(self._decision_entries(record, stretch.file, start, found), left, stretch, start, stop)
 
     # The rows ------------------------------------------------------------------------------------------------
 
@@ -190,8 +189,7 @@ class Ask:
             found = [(i, e) for i, e in self._decisions(record) if e["id"] in (self.names or ())]
             if known:
                 found = [(i, e) for i, e in found if not self._holds_for_element(record, e)]
-            for entry in self._decision_entries(record, file, offset, found):
-                recurrence.entries.add(entry)
+            recurrence.entries.extend(self._decision_entries(record, file, offset, found))
         yield recurrence.entries.count, skipped
         entries = iter(recurrence.entries)
         yield from condensed(self._still(entries) if self.superseded else entries)
@@ -282,18 +280,21 @@ class Ask:
 
     def _decision_entries(
         self, record: dict[str, Any], file: int, offset: int, elements: Iterable[tuple[int, dict[str, Any]]]
-    ) -> Iterator[Entry]:
+    ) -> list[Entry]:
         """Decisions of a name that is meant, each an entry of its own."""
-        header = self._header(record)
-        before = once(orjson.dumps(record.get("session_id")))
+        header, dumps = self._header(record), orjson.dumps
+        before = once(dumps(record.get("session_id")))
         order = ordered(record, file, offset, 0)[:-4]
-        for index, element in elements:
-            key = name_key(element["id"]) + order + index.to_bytes(4, "big")
-            yield key, before + orjson.dumps({**element, "record": header})
+        return [
+            (name_key(e["id"]) + order + index.to_bytes(4, "big"), before + dumps({**e, "record": header}))
+            for index, e in elements
+        ]
 
-    def _decisions(self, record: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-        parts = self._elements(record)
-        return ((index, part) for index, part in enumerate(parts) if isinstance(part.get("id"), str))
+    def _decisions(self, record: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+        parts = record.get(self.row.field)
+        if type(parts) is not list:
+            return []
+        return [(i, part) for i, part in enumerate(parts) if type(part) is dict and type(part.get("id")) is str]
 
     # Groups --------------------------------------------------------------------------------------------------
 
@@ -334,8 +335,6 @@ class Ask:
 
     def _holds_for_record(self, record: dict[str, Any]) -> bool:
         question = self.question
-        if not self._on_record:
-            return True
         if question.since or question.until:
             moment = order_key(record.get("recorded_at"))
             if not moment or moment < question.since or (question.until and moment >= question.until):

@@ -97,7 +97,7 @@ def spread(shares: Sequence[Share], work: Callable[[Share], Iterator[Any]]) -> l
 
 def _hear(descriptor: int) -> Any:
     with open(descriptor, "rb") as file:
-        return marshal.load(file)
+        return marshal.loads(file.read())
 
 
 def _answer(pipe: Any, answers: Iterator[Any]) -> None:

@@ -96,8 +96,7 @@ def answer(
     skipped = first.skipped.union(*(places for _, places in summaries))
     if ask.grouped:
         grouped = Spill(limit=question.limit, reverse=question.reverse)
-        for entry in ask.groups(streams):
-            grouped.add(entry)
+        grouped.extend(ask.groups(streams))
         found = grouped.count
         entries = iter(grouped)
     else:

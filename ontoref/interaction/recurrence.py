@@ -17,7 +17,7 @@ __all__ = ["Recurrence", "look_like_ids"]
 
 _OFFSET_BITS = 44
 # What is read around a place to see its whole line; doubled until it shows.
-_AROUND_BYTES = 1 << 13
+_AROUND_BYTES = 1 << 12
 
 
 class Recurrence:
@@ -50,8 +50,7 @@ class Recurrence:
         self._known_starts.append(first)
         self._known_stops.append(first + stop - start)
         self._left.extend((hash(name.encode()), first) for name in left)
-        for entry in entries:
-            self.entries.add(entry)
+        self.entries.extend(entries)
 
     def note(self, stretch: Stretch, offset_bytes: int, text: Text) -> None:
         """Note every mention in a text that stands at an offset."""

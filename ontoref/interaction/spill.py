@@ -13,6 +13,7 @@ __all__ = ["Entry", "Spill", "read_batches", "write_batches"]
 Entry = tuple[bytes, bytes]
 
 _BATCH = 256
+_SIZE_BYTES = 8
 
 
 class Spill:
@@ -32,11 +33,15 @@ class Spill:
         self._runs: list[IO[bytes]] = []
 
     def add(self, entry: Entry) -> None:
-        self.count += 1
-        self._held.append(entry)
-        self._bytes += len(entry[0]) + len(entry[1]) + 160
-        if self._bytes > self._budget:
-            self._shrink()
+        self.extend((entry,))
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.count += 1
+            self._held.append(entry)
+            self._bytes += len(entry[0]) + len(entry[1]) + 160
+            if self._bytes > self._budget:
+                self._shrink()
 
     def _shrink(self) -> None:
         self._held.sort(reverse=self._reverse)
@@ -67,7 +72,27 @@ class Spill:
 
 def merge(runs: list[Iterator[Entry]], *, reverse: bool = False) -> Iterator[Entry]:
     """Sorted runs as one."""
-    return runs[0] if len(runs) == 1 else heapq.merge(*runs, reverse=reverse)
+    if len(runs) == 1:
+        return runs[0]
+    return _merged(*runs) if len(runs) == 2 and not reverse else heapq.merge(*runs, reverse=reverse)
+
+
+def _merged(left: Iterator[Entry], right: Iterator[Entry]) -> Iterator[Entry]:
+    """Two sorted runs as one, which is what two cores give and costs half of what merging many does."""
+    one, other = next(left, None), next(right, None)
+    while one is not None and other is not None:
+        if one < other:
+            yield one
+            one = next(left, None)
+        else:
+            yield other
+            other = next(right, None)
+    if one is not None:
+        yield one
+        yield from left
+    elif other is not None:
+        yield other
+        yield from right
 
 
 def write_batches(file: IO[bytes], items: Iterable[Any]) -> None:
@@ -76,17 +101,23 @@ def write_batches(file: IO[bytes], items: Iterable[Any]) -> None:
     for item in items:
         batch.append(item)
         if len(batch) == _BATCH:
-            marshal.dump(batch, file)
+            _write(file, batch)
             batch.clear()
     if batch:
-        marshal.dump(batch, file)
+        _write(file, batch)
 
 
 def read_batches(file: IO[bytes]) -> Iterator[Any]:
-    """Items as `write_batches` wrote them."""
-    while True:
-        try:
-            batch = marshal.load(file)
-        except EOFError:
+    """Items as `write_batches` wrote them; those of a batch that was not written whole are left out."""
+    while size := int.from_bytes(file.read(_SIZE_BYTES), "big"):
+        data = file.read(size)
+        if len(data) < size:
             return
-        yield from batch
+        yield from marshal.loads(data)
+
+
+def _write(file: IO[bytes], batch: list[Any]) -> None:
+    # The size stands before it, since marshal reads a file value by value.
+    data = marshal.dumps(batch)
+    file.write(len(data).to_bytes(_SIZE_BYTES, "big"))
+    file.write(data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import marshal
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +21,7 @@ from ontoref.interaction.filters import conditions_of
 from ontoref.interaction.query import Answer, Question, answer
 from ontoref.interaction.rows import ROWS
 from ontoref.interaction.search import Needle, Search, Text
-from ontoref.interaction.spill import Spill
+from ontoref.interaction.spill import Spill, merge, read_batches, write_batches
 from ontoref.vocabulary import Vocabulary, load
 
 
@@ -272,6 +274,25 @@ def test_more_rows_than_memory_may_hold_come_back_in_order() -> None:
         few.add((key, b""))
     assert [key for key, _ in few] == sorted(keys, reverse=True)[:5]
     assert few.count == 1000
+
+
+@pytest.mark.parametrize("cut", [0, 3, 8, 20])
+def test_what_a_worker_did_not_write_whole_is_left_out(cut: int) -> None:
+    file = io.BytesIO()
+    write_batches(file, range(300))
+    assert list(read_batches(io.BytesIO(file.getvalue()))) == list(range(300))
+    first = len(marshal.dumps(list(range(256)))) + 8
+    torn = io.BytesIO(file.getvalue()[: first + cut])
+    assert list(read_batches(torn)) == list(range(256))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("runs", [[], [[]], [[1, 4], []], [[], [2]], [[1, 3, 5, 6], [2, 4]], [[3], [1, 2, 9], [5]]])
+def test_sorted_runs_become_one(runs: list[list[int]], reverse: bool) -> None:
+    entries = [sorted(((b"%d" % n, b"") for n in run), reverse=reverse) for run in runs]
+    assert list(merge(list(map(iter, entries)), reverse=reverse)) == sorted(
+        (entry for run in entries for entry in run), reverse=reverse
+    )
 
 
 def test_blocks_hold_every_line_once_and_pass_over_one_that_is_too_long(
