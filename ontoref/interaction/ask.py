@@ -300,16 +300,17 @@ class Ask:
 
     def groups(self, streams: list[Iterator[Entry]]) -> Iterator[Entry]:
         """The row of each name, in no order, from the entries of the shares."""
-        is_decision, sort = self.row.name == "decisions", self.question.sort
+        is_decision, sort, standing = self.row.name == "decisions", self.question.sort, self.question.standing
         for key, content in streams[0] if len(streams) == 1 else condensed(merge(streams)):
-            name, _, order = key.partition(b"\0")
+            end = key.index(0)
+            order = key[end + 1 :]
             tally, last = told(content)
             if is_decision:
-                if not tally.meant or (self.question.standing and not self._stands(orjson.loads(last))):
+                if not tally.meant or (standing and not self._stands(orjson.loads(last))):
                     continue
-                row = last[:-1] + b',"times":%d,"sessions":%d}' % (tally.times, len(tally.sessions))
+                row = b'%b,"times":%d,"sessions":%d}' % (last[:-1], tally.times, len(tally.sessions))
             else:
-                row = self._named(name, tally, last)
+                row = self._named(key[:end], tally, last)
             yield (self._prefix(orjson.loads(row)) + order if sort else order), row
 
     def _named(self, name: bytes, tally: Tally, last: bytes) -> bytes:

@@ -118,24 +118,28 @@ def condensed(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def _one(held: list[Entry]) -> Entry:
+    key, content = held[-1]
+    heads = [other[: other.index(10)] for _, other in held]
+    if all(head.startswith(_ONCE) and head.endswith(_ONCE_END) for head in heads):
+        texts = {head[len(_ONCE) : -len(_ONCE_END)] for head in heads}
+        return key, b"[true,%d,0,[%b],[]]%b" % (len(held), b",".join(texts), content[len(heads[-1]) :])
     meant, times, decisions = False, 0, 0
     sessions: set[str] = set()
     actors: set[str] = set()
-    for _, content in held:
-        one = Tally._make(orjson.loads(content[: content.index(10)]))
+    for head in heads:
+        one = Tally._make(orjson.loads(head))
         meant = meant or one.meant
         times += one.times
         decisions += one.decisions
         sessions.update(one.sessions)
         actors.update(one.actors)
-    key, content = held[-1]
-    return key, tallied(Tally(meant, times, decisions, list(sessions), list(actors)), content[content.index(10) + 1 :])
+    return key, tallied(Tally(meant, times, decisions, list(sessions), list(actors)), content[len(heads[-1]) + 1 :])
 
 
 def told(content: bytes) -> tuple[Tally, bytes]:
     """What an entry tells: its tally, and what the latest entry of its name says."""
-    head, _, last = content.partition(b"\n")
-    if head.startswith(_ONCE) and head.endswith(_ONCE_END):
+    cut = content.index(10)
+    if content.startswith(_ONCE) and content.startswith(_ONCE_END, cut - len(_ONCE_END)):
         # Most names are met once, and then nobody asks in which session.
-        return _MET_ONCE, last
-    return Tally._make(orjson.loads(head)), last
+        return _MET_ONCE, content[cut + 1 :]
+    return Tally._make(orjson.loads(content[:cut])), content[cut + 1 :]
