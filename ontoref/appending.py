@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from ontoref.errors import OntorefError
 
-__all__ = ["AppendError", "Replaced", "open_locked", "pread", "same_file", "write_lines"]
+__all__ = ["AppendError", "Replaced", "is_locked", "open_locked", "pread", "same_file", "write_lines"]
 
 # Where a writer on Windows locks: a lock there keeps readers out of the bytes it covers, and no reader comes so far.
 # The C library takes a lock's place for 32 bits.
@@ -108,6 +108,10 @@ if sys.platform == "win32":
             os.lseek(descriptor, position, os.SEEK_SET)
         return True
 
+    def is_locked(descriptor: int) -> bool:
+        """No: a reader's descriptor cannot tell here."""
+        return False
+
     def _wait_for_lock(descriptor: int, deadline: float) -> bool:
         while time.monotonic() < deadline:
             time.sleep(0.005)
@@ -124,6 +128,19 @@ if sys.platform == "win32":
 
 else:
     pread = os.pread
+
+    def is_locked(descriptor: int) -> bool:
+        """Whether another process holds the lock of a file that is open for reading."""
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def _wait_for_lock(descriptor: int, deadline: float) -> bool:
         """Wait in the kernel's own queue."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from errno import EIO
@@ -17,6 +18,8 @@ __all__ = ["LONGEST_LINE_BYTES", "Block", "Stretch", "blocks", "readable", "shar
 _BLOCK_BYTES = 1 << 18
 _LEAST_SHARE_BYTES = 8 << 20
 _UNKNOWN = -1
+# Half a second for the end of a line: a writer who has the lock needs far less, and may be stuck.
+_LOOKS, _PAUSE_S = 100, 0.005
 
 
 class Stretch(NamedTuple):
@@ -116,6 +119,8 @@ def blocks(stretch: Stretch) -> Iterator[Block]:
             cut = content.rfind(b"\n") + 1
             is_last = len(content) < wanted or offset + wanted == end
             if is_last and cut < len(content) <= cut + LONGEST_LINE_BYTES:
+                # A size that was looked at while somebody wrote ends within a line, which is whole by now.
+                content += _rest_of_line(file, offset + len(content))
                 yield Block(content + b"\n", len(content) + 1, offset)
                 return
             if cut:
@@ -127,6 +132,26 @@ def blocks(stretch: Stretch) -> Iterator[Block]:
             else:
                 yield Block(b"", 0, offset, too_long=True)
                 offset, size = _line_end(stretch.path, offset + len(content), end), _BLOCK_BYTES
+
+
+def _rest_of_line(file: FileIO, position: int) -> bytes:
+    """What stands from a place to the end of its line, or of the file; a writer who holds the lock may finish."""
+    from ontoref.appending import is_locked
+
+    rest = b""
+    for _ in range(_LOOKS):
+        growing = is_locked(file.fileno())
+        while more := _read(file, position + len(rest), 1 << 16):
+            end = more.find(b"\n")
+            if end >= 0:
+                return rest + more[:end]
+            rest += more
+            if len(rest) > LONGEST_LINE_BYTES:
+                return rest
+        if not growing:
+            break
+        time.sleep(_PAUSE_S)
+    return rest
 
 
 def readable(stretch: Stretch, skipped: set[tuple[int, int]]) -> Iterator[Block]:

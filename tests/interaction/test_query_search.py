@@ -6,6 +6,7 @@ import io
 import json
 import marshal
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -310,6 +311,43 @@ def test_blocks_hold_every_line_once_and_pass_over_one_that_is_too_long(
         found += block.lines()
     assert too_long == 1
     assert found == lines[:150] + lines[151:]
+
+
+def test_a_size_taken_within_a_write_cuts_no_line(tmp_path: Path) -> None:
+    """S4-22: what was looked at while a line was written is read to that line's end, and no further."""
+    path = tmp_path / "log"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    for size in (5, 7, 8):
+        found = [line for block in blocks(Stretch(0, str(path), 0, size)) for line in block.lines()]
+        assert found == [b"one", b"two"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a reader cannot tell there who holds the lock")
+def test_a_line_that_a_writer_is_at_is_waited_for(tmp_path: Path) -> None:
+    import fcntl
+    import threading
+
+    path = tmp_path / "log"
+    path.write_bytes(b"one\ntw")
+    with path.open("ab", buffering=0) as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+
+        def finish() -> None:
+            writer.write(b"o\nthree\n")
+            fcntl.flock(writer, fcntl.LOCK_UN)
+
+        later = threading.Timer(0.05, finish)
+        later.start()
+        found = [line for block in blocks(Stretch(0, str(path), 0, 6)) for line in block.lines()]
+        later.join()
+    assert found == [b"one", b"two"]
+
+
+def test_a_torn_line_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ontoref.interaction.blocks._PAUSE_S", 1000)
+    path = tmp_path / "log"
+    path.write_bytes(b"one\ntw")
+    assert [line for block in blocks(Stretch(0, str(path), 0, 6)) for line in block.lines()] == [b"one", b"tw"]
 
 
 @pytest.mark.parametrize("session", ["s-1", 'a "b" \\', "é\n", None, 7, ["s"]])
