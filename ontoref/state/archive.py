@@ -206,7 +206,7 @@ class ArchiveSide:
         if self.folder is not None and control is not None:
             base = os.path.normpath(os.path.join(self.folder, *folder.split("/")))
             for row in ledger.located_in(control, base, os.sep):
-                if row.status != "deleted":
+                if row.session_id and row.status != "deleted":
                     name = row.source_path[len(base) :].lstrip(os.sep)
                     found.add(prefix + name.partition(os.sep)[0])
         return sorted(found)

@@ -43,21 +43,18 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
         except OSError:
             continue
         name = os.path.relpath(file, folder).replace(os.sep, "/")
-        row = ledger.Row(
-            source_key=ledger.source_key("artifact", file, ARTIFACTS),
-            kind="artifact",
-            source_path=file,
-            target_table=ARTIFACTS,
+        row = ledger.new(
+            "artifact",
+            file,
+            ARTIFACTS,
+            "completed",
+            status.st_size,
+            status.st_mtime_ns,
             agent_id=agent_id,
             session_id=session_id,
             sha256=hashlib.sha256(blob).hexdigest(),
-            size_bytes=status.st_size,
-            mtime_ns=status.st_mtime_ns,
             offset_bytes=len(blob),
             record_count=1,
-            run_id=None,
-            status="completed",
-            imported_at=None,
         )
         fresh.append((row, name, kind, blob))
     settings = list(_settings(folder)) if runtime == "openclaw" else []
@@ -138,21 +135,18 @@ def _note(
     status: Status,
     count: int,
 ) -> None:
-    row = ledger.Row(
-        source_key=ledger.source_key(kind, path, table),
-        kind=kind,
-        source_path=path,
-        target_table=table,
+    row = ledger.new(
+        kind,
+        path,
+        table,
+        "completed",
+        status.size_bytes,
+        status.mtime_ns,
         agent_id=agent_id,
         session_id=session_id,
         sha256=hashlib.sha256(content).hexdigest(),
-        size_bytes=status.size_bytes,
-        mtime_ns=status.mtime_ns,
         offset_bytes=len(content),
         record_count=count,
-        run_id=None,
-        status="completed",
-        imported_at=None,
     )
     ledger.put(state.writable(), row)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ontoref.errors import MissingExtra
 from ontoref.identifiers import new_ulid
 from ontoref.state import leases, ledger, sessions, sources
 from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
@@ -25,7 +26,7 @@ from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
 from ontoref.state.identify import Candidate, Identified, candidates, identify
 from ontoref.state.sources import Status
 from ontoref.state.store import State
-from ontoref.transcript.source import TranscriptError
+from ontoref.transcript.source import TranscriptError, UnknownFormat
 
 __all__ = ["RUN_SCOPE", "Importer", "Outcome"]
 
@@ -71,6 +72,7 @@ class Importer:
     counts: Counter[str] = field(default_factory=Counter)
     owner: leases.Owner = field(default_factory=leases.this_process)
     filler: Filler = field(default_factory=Filler)
+    failures: dict[str, tuple[Status, Outcome]] = field(default_factory=dict)
 
     def run(self, paths: Iterable[str]) -> Iterator[Outcome]:
         """Import every source at the paths. What another process works on is looked at again at the end."""
@@ -92,11 +94,14 @@ class Importer:
         Shape: paths are asked for in each round, so that new sessions are found; pause sleeps, is told whether
                anything came since, and says whether to go on.
         """
+        told: set[Outcome] = set()
         while True:
             news = False
             for outcome in self.run(paths()):
-                if outcome.status not in ("unchanged", "unknown", "deleted", "busy"):
+                if outcome.status not in ("unchanged", "unknown", "deleted", "busy") and outcome not in told:
                     news = True
+                    if outcome.status == "failed":
+                        told.add(outcome)
                     yield outcome
             if not pause(news):
                 return
@@ -115,21 +120,47 @@ class Importer:
             candidate.path.encode()
             outcome = self._one(candidate, wait)
         except UnicodeEncodeError:
+            # Nor can the ledger hold such a name.
             outcome = Outcome(candidate.path, "failed", note="the file's name is no UTF-8")
-        except TranscriptError as error:
+        except UnknownFormat as error:
             outcome = Outcome(candidate.path, "unknown", note=error.message)
-        except OSError as error:
-            outcome = Outcome(candidate.path, "failed", note=error.strerror or str(error))
         except LeaseHeld as error:
             outcome = Outcome(candidate.path, "busy", note=error.message)
-        except TooLarge as error:
-            outcome = Outcome(candidate.path, "failed", note=error.message)
+        except OSError as error:
+            outcome = self._failed(candidate, error.strerror or str(error))
+        except (TranscriptError, MissingExtra, TooLarge) as error:
+            outcome = self._failed(candidate, error.message)
         self.counts[outcome.status] += 1
+        return outcome
+
+    def _failed(self, candidate: Candidate, why: str) -> Outcome:
+        """Write down that a source could not be imported, and why: the next run tries again.
+
+        Shape: what was stored of it stays. A source that is gone, or whose session was deleted, is no failure; the
+               same one is written once.
+        """
+        path, table = candidate.path, _SESSION_TABLES[candidate.kind]
+        outcome = Outcome(path, "failed", note=why)
+        known = ledger.get(self.state.writable(), path, table)
+        if known is not None and known.status == "deleted":
+            return Outcome(path, "deleted", known.session_id)
+        try:
+            status = sources.status(path)
+        except (OSError, TranscriptError):
+            return outcome
+        row = known or ledger.new(candidate.kind, path, table, "warning", status.size_bytes, status.mtime_ns)
+        seen = replace(row, status="warning", size_bytes=status.size_bytes, mtime_ns=status.mtime_ns)
+        if seen != known:
+            ledger.put(self.state.writable(), replace(seen, run_id=self._begun()), {"error": why})
+        self.failures[path] = status, outcome
         return outcome
 
     def _one(self, candidate: Candidate, wait: bool) -> Outcome:
         path, table = candidate.path, _SESSION_TABLES[candidate.kind]
         status = sources.status(path)
+        if path in self.failures and self.failures[path][0] == status:
+            # A follower meets it in every round.
+            return self.failures[path][1]
         known = ledger.get(self.state.writable(), path, table)
         if known and known.status == "deleted" and not self.again:
             return Outcome(path, "deleted", known.session_id)
@@ -235,22 +266,8 @@ class Importer:
                     key = ledger.source_key("transcript", path, LINES)
                     ledger.rename(control, moved.source_key, key, path)
                     return self._put(replace(moved, source_key=key, source_path=path), status="running"), "moved"
-                row = ledger.Row(
-                    source_key=ledger.source_key("transcript", path, LINES),
-                    kind="transcript",
-                    source_path=path,
-                    target_table=LINES,
-                    agent_id=who.agent_id,
-                    session_id=free_id,
-                    sha256=None,
-                    size_bytes=status.size_bytes,
-                    mtime_ns=status.mtime_ns,
-                    offset_bytes=0,
-                    record_count=0,
-                    run_id=None,
-                    status="running",
-                    imported_at=None,
-                )
+                row = ledger.new("transcript", path, LINES, "running", status.size_bytes, status.mtime_ns)
+                row = replace(row, agent_id=who.agent_id, session_id=free_id)
                 return (row, "deleted") if buried else (self._put(row), "new")
 
     def _claimants(self, who: Identified, path: str) -> list[ledger.Row]:

@@ -16,11 +16,13 @@ __all__ = [
     "begin_run",
     "bury",
     "claimants",
+    "failures",
     "finish_run",
     "get",
     "has_tombstone",
     "is_buried",
     "located_in",
+    "new",
     "of_session",
     "put",
     "rename",
@@ -40,7 +42,8 @@ _COLUMNS = (
 class Row:
     """A source as the ledger knows it.
 
-    Shape: status is running, completed, warning, failed or deleted (a tombstone: never import it again).
+    Shape: status is running, completed, warning (it could not be imported, or not wholly; the next run tries again),
+           failed or deleted (a tombstone: never import it again). agent_id is "" while nobody knows whose it is.
     Units: offset is how many bytes of it are stored; times are milliseconds, mtime is nanoseconds.
     """
 
@@ -63,6 +66,29 @@ class Row:
 def source_key(kind: str, path: str, table: str) -> str:
     """The name of a source and its target, whatever its content becomes."""
     return hashlib.sha256("\0".join((kind, path, table)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def new(kind: str, path: str, table: str, status: str, size_bytes: int, mtime_ns: int, **more: Any) -> Row:
+    """The row of a source of which nothing else is known, or only what more says."""
+    unknown: dict[str, Any] = {
+        "agent_id": "",
+        "session_id": None,
+        "sha256": None,
+        "offset_bytes": 0,
+        "record_count": 0,
+        "run_id": None,
+        "imported_at": None,
+    }
+    return Row(
+        source_key=source_key(kind, path, table),
+        kind=kind,
+        source_path=path,
+        target_table=table,
+        status=status,
+        size_bytes=size_bytes,
+        mtime_ns=mtime_ns,
+        **(unknown | more),
+    )
 
 
 def get(database: Database, path: str, table: str) -> Row | None:
@@ -108,8 +134,10 @@ def is_buried(database: Database, sha256: str) -> bool:
 
 
 def put(database: Database, row: Row, report: Mapping[str, Any] | None = None) -> Row:
-    """Write a source's row; imported_at is now unless the row is still running."""
-    stamped = replace(row, imported_at=None if row.status == "running" else now_ms())
+    """Write a source's row; imported_at is now once it is completed, and nothing while it is running."""
+    stamped = row
+    if row.status in ("running", "completed"):
+        stamped = replace(row, imported_at=None if row.status == "running" else now_ms())
     text = None if report is None else json.dumps(report, ensure_ascii=True)
     names = _COLUMNS.replace(" ", "").split(",")
     updates = ", ".join(f"{name} = excluded.{name}" for name in names if name != "source_key")
@@ -173,6 +201,17 @@ def bury(database: Database, agent_id: str, session_id: str) -> int:
 def unfinished(database: Database) -> list[Row]:
     """Sources whose import did not come to its end, or failed."""
     return _rows(database, "status IN ('running', 'failed')", ())
+
+
+def failures(database: Database) -> list[tuple[str, str]]:
+    """Sources that could not be imported when it was last tried: (path, why)."""
+    return [
+        (path, str(why or "unknown"))
+        for path, why in database.all(
+            "SELECT source_path, json_extract(report_json, '$.error') FROM migration_sources"
+            " WHERE status = 'warning' ORDER BY source_path"
+        )
+    ]
 
 
 def begin_run(database: Database, run_id: str, kind: str) -> None:

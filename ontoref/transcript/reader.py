@@ -11,7 +11,7 @@ from ontoref.transcript import claude_code, codex, gemini, openclaw, opencode, p
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.native import parse
 from ontoref.transcript.report import Report
-from ontoref.transcript.source import Folder, Head, Source, TranscriptError, follow, lines_of
+from ontoref.transcript.source import Folder, Head, Source, TranscriptError, UnknownFormat, follow, lines_of
 
 __all__ = ["READERS", "Reader", "Transcript", "detect", "head_of", "read", "read_source"]
 
@@ -82,7 +82,7 @@ def read_source(source: Source, runtime: str) -> Transcript:
     """Lines from anywhere, say an archive, as events. Errors: TranscriptError for an unknown runtime."""
     reader = READERS.get(runtime)
     if reader is None:
-        raise TranscriptError(f"no reader is named {runtime!r}", hint=f"known: {', '.join(READERS)}")
+        raise UnknownFormat(f"no reader is named {runtime!r}", hint=f"known: {', '.join(READERS)}")
     report = reader.report(source)
     return Transcript(reader.read(source, report), report)
 
@@ -95,7 +95,7 @@ def detect(head: Head, location: str | None = None) -> str:
         if claim > sure:
             best, sure = name, claim
     if not best:
-        raise TranscriptError(
+        raise UnknownFormat(
             "no known transcript format",
             hint=f"name the runtime: {', '.join(READERS)}",
             location=location,

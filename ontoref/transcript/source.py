@@ -10,7 +10,18 @@ from typing import IO, Any, Protocol
 
 from ontoref.errors import MissingExtra, OntorefError
 
-__all__ = ["Folder", "Head", "Memory", "SideFiles", "Source", "TranscriptError", "follow", "half_a_second", "lines_of"]
+__all__ = [
+    "Folder",
+    "Head",
+    "Memory",
+    "SideFiles",
+    "Source",
+    "TranscriptError",
+    "UnknownFormat",
+    "follow",
+    "half_a_second",
+    "lines_of",
+]
 
 _BUFFER_BYTES = 1 << 20
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -33,6 +44,10 @@ class SideFiles(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """Names of the files in a folder (`""`: the transcript's own), sorted; [] without it."""
+
+
+class UnknownFormat(TranscriptError):
+    """No reader knows a file's format: it may be no transcript at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ontoref.state import Layout, State, archive, companions, events, ledger, se
 from ontoref.state.identify import Candidate, agent_of
 from ontoref.state.importer import Importer, Outcome
 
+from .conftest import Run
 from .samples import SESSION, claude, claude_line, project
 
 CORPUS = Path(__file__).parents[3] / "shared" / "transcripts"
@@ -253,7 +254,7 @@ def test_a_broken_index_stays_where_it_is_and_others_proceed(layout: Layout, tmp
     (folder / "sessions.json").write_text("{")
     assert [(Path(o.path).name, o.status) for o in load(layout, folder)] == [
         (f"{SESSION}.jsonl", "imported"),
-        ("sessions.json", "unknown"),
+        ("sessions.json", "failed"),
     ]
 
 
@@ -429,6 +430,95 @@ def test_a_packed_transcript_is_the_session_that_the_plain_file_was(layout: Layo
     assert exported(layout, ID) == claude()
 
 
+def test_one_broken_source_of_three_is_written_down_and_tried_again(
+    layout: Layout, tmp_path: Path, ontoref: Run
+) -> None:
+    """S3-67, S3-70: the source stays, the others go in, the next run tries again and then the row is like any other."""
+    zstandard = pytest.importorskip("zstandard")
+    folder = project(tmp_path / "home")
+    packed = zstandard.ZstdCompressor().compress(claude("2" + SESSION[1:], count=3000))
+    broken = folder / ("2" + SESSION[1:] + ".jsonl.zst")
+    half = len(packed) // 2
+    broken.write_bytes(packed[:half] + b"\0\0\0\0" + packed[half + 4 :])
+    damaged = broken.read_bytes()
+    (folder / f"{SESSION}.jsonl").write_bytes(claude())
+    (folder / ("3" + SESSION[1:] + ".jsonl")).write_bytes(claude("3" + SESSION[1:]))
+    index = tmp_path / "home" / ".openclaw" / "agents" / "main" / "sessions" / "sessions.json"
+    index.parent.mkdir(parents=True)
+    index.write_text("{broken")
+    rows = (
+        "SELECT status, removed_source, imported_at IS NULL, report_json IS NOT NULL FROM migration_sources"
+        " ORDER BY source_path DESC"
+    )
+    for number in range(3):
+        done = ontoref("transcript", "import", str(folder), str(index), "--format", "json")
+        assert done.returncode == 1
+        statuses = sorted(row["status"] for row in json.loads(done.stdout))
+        assert statuses == (["failed", "failed", *["unchanged" if number else "imported"] * 2])
+        assert broken.read_bytes() == damaged
+        with State(layout, read_only=True) as state:
+            control = state.control()
+            assert control is not None
+            assert control.all(rows) == [
+                ("warning", 0, 1, 1),
+                ("completed", 0, 0, 0),
+                ("warning", 0, 1, 1),
+                ("completed", 0, 0, 0),
+            ]
+    told = ontoref("doctor")
+    assert told.returncode == 1
+    assert str(broken) in told.stdout.decode()
+    assert str(index) in told.stdout.decode()
+    broken.write_bytes(packed)
+    index.write_text("{}")
+    assert ontoref("transcript", "import", str(folder), str(index)).returncode == 0
+    with State(layout, read_only=True) as state:
+        control = state.control()
+        assert control is not None
+        assert control.all(rows) == [("completed", 0, 0, 0)] * 4
+    assert ontoref("doctor").returncode == 0
+
+
+def test_a_source_that_can_not_be_read_is_written_down(
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3-67: also before anybody knows whose it is, and after it was imported."""
+    source = project(tmp_path / "home") / f"{SESSION}.jsonl"
+    source.write_bytes(claude())
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    for before in (0, 6):
+        with monkeypatch.context() as patch:
+            patch.setattr("ontoref.state.importer.identify", refused)
+            assert [o.status for o in load(layout, source)] == ["failed"]
+        with State(layout, read_only=False) as state:
+            control = state.writable()
+            row = ledger.get(control, str(source), "transcript_events")
+            assert row is not None
+            assert (row.status, row.record_count, row.imported_at is None) == ("warning", before, before == 0)
+            assert ledger.failures(control) == [(str(source), "Permission denied")]
+        assert [o.status for o in load(layout, source)] == ["unchanged" if before else "imported"]
+        assert exported(layout, ID) == claude()
+        source.touch()
+    assert [o.status for o in load(layout, source)] == ["unchanged"]
+
+
+def test_a_follower_tells_a_failure_once(layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = project(tmp_path / "home") / f"{SESSION}.jsonl"
+    source.write_bytes(claude())
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("ontoref.state.importer.identify", refused)
+    rounds = iter([True, True, False])
+    with State(layout, read_only=False) as state:
+        followed = Importer(state).follow(lambda: [str(source)], lambda news: next(rounds))
+        assert [o.status for o in followed] == ["failed"]
+
+
 def test_a_line_that_sqlite_cannot_hold_fails_its_source_alone(layout: Layout, tmp_path: Path) -> None:
     """S3-67"""
     folder = project(tmp_path / "home")
@@ -443,7 +533,11 @@ def test_a_line_that_sqlite_cannot_hold_fails_its_source_alone(layout: Layout, t
         importer.finish()
         database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
         assert state.writable().all("SELECT status FROM migration_runs") == [("warning",)]
+        ((path, why),) = ledger.failures(state.writable())
+        assert (path, "larger than SQLite" in why) == (str(folder / f"{SESSION}.jsonl"), True)
     assert load(layout, folder)[0].status in ("imported", "grown")
+    with State(layout, read_only=True) as state:
+        assert ledger.failures(state.control()) == []  # type: ignore[arg-type]
     assert exported(layout, ID) == (folder / f"{SESSION}.jsonl").read_bytes()
 
 

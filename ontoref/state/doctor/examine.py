@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ontoref.errors import OntorefError
-from ontoref.state import leases, ledger, registry, upkeep
+from ontoref.state import leases, ledger, registry, sources, upkeep
 from ontoref.state.doctor.finding import Finding, Severity
 from ontoref.state.importer import RUN_SCOPE
 from ontoref.state.store import State
@@ -134,6 +134,16 @@ def _imports(state: State) -> Iterator[Finding]:
             "ontoref doctor --fix completes it",
             fixable=True,
             items=tuple(row.source_path for row in rows),
+        )
+    refused = [(path, why) for path, why in ledger.failures(control) if sources.exists(path)]
+    if refused:
+        yield Finding(
+            "failed-import",
+            Severity.warning,
+            state.layout.global_database,
+            f"{len(refused)} sources could not be archived; they are where they were",
+            "ontoref transcript import FILE tries again",
+            items=tuple(f"{path}: {why}" for path, why in refused),
         )
     runs = [run_id for run_id, _, _ in ledger.unfinished_runs(control) if (RUN_SCOPE, run_id) not in alive]
     if runs:
