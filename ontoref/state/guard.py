@@ -18,7 +18,7 @@ __all__ = ["Finding", "check_file", "main"]
 
 # Modules that may speak SQL. Everything else asks them.
 STORES = re.compile(
-    r"ontoref/state/(database|sessions|events|companions|ledger|leases|registry|runs|cache|snapshot|upkeep)\.py"
+    r"ontoref/state/(database|opening|sessions|events|companions|ledger|leases|registry|runs|cache|snapshot|upkeep)\.py"
     r"|ontoref/lesson/(stores?|backends?)/.*\.py|ontoref/lesson/\w*(sqlite|postgres|store)\w*\.py"
     r"|ontoref/replay/\w*(store|index|duck|export)\w*\.py"
 )

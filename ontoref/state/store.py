@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterator
 
 from ontoref.state import registry
-from ontoref.state.database import Database, make_private_dirs, open_reader, open_writer
+from ontoref.state.database import Database
 from ontoref.state.layout import Layout, agent_id_of, default_layout
+from ontoref.state.opening import make_private_dirs, open_reader, open_writer
 
 __all__ = ["State"]
 
@@ -17,7 +18,7 @@ class State:
     """The databases below one state directory.
 
     Shape:  read_only opens `mode=ro`, creates nothing, and finds nothing where nothing is.
-    Errors: those of ontoref.state.database. warnings holds what a person should be told and stops nothing.
+    Errors: those of ontoref.state.opening. warnings holds what a person should be told and stops nothing.
     """
 
     __slots__ = ("_agents", "_global", "layout", "read_only", "warnings")

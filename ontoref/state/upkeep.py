@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from ontoref.errors import OntorefError
 from ontoref.state import cache, leases, registry, sessions
-from ontoref.state.database import companions, now_ms, open_reader
+from ontoref.state.database import companions, now_ms
 from ontoref.state.layout import Layout
+from ontoref.state.opening import open_reader
 from ontoref.state.store import State
 
 __all__ = [

@@ -14,9 +14,10 @@ import pytest
 
 from ontoref.errors import OntorefError
 from ontoref.state import Layout, State, default_layout, registry
-from ontoref.state.database import Database, companions, open_reader, open_writer, schema_text
+from ontoref.state.database import Database, companions
 from ontoref.state.errors import BadAgentId, DatabaseRefused, DatabaseUnusable, StateError
 from ontoref.state.layout import agent_id_of
+from ontoref.state.opening import open_reader, open_writer, schema_text
 
 PACKAGE = Path(__file__).parents[2] / "ontoref"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ontoref.state import Layout, State, archive, cache, companions, ledger, runs, sessions
-from ontoref.state.database import Database, open_writer
+from ontoref.state.database import Database
+from ontoref.state.opening import open_writer
 
 MANY = 100_000
 

@@ -17,7 +17,7 @@ import orjson
 from ontoref.appending import Replaced, open_locked, write_lines
 from ontoref.lesson.errors import StoreUnavailable
 from ontoref.lesson.records import RECORD_TYPES, Row, Selection, row_of
-from ontoref.state.database import make_private_dirs
+from ontoref.state.opening import make_private_dirs
 
 __all__ = ["FILE_NAME", "JsonlTable"]
 

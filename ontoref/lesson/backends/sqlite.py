@@ -11,8 +11,9 @@ from ontoref.lesson.backends.schema import SEARCH_INDEX, TABLE, ddl, qualified, 
 from ontoref.lesson.backends.sql import SQLITE, Statements
 from ontoref.lesson.errors import StoreUnavailable
 from ontoref.lesson.records import RECORD_TYPES, Row, Selection
-from ontoref.state.database import Database, open_plain, open_plain_reader, open_reader, open_writer, told
+from ontoref.state.database import Database, told
 from ontoref.state.layout import Layout, default_layout
+from ontoref.state.opening import open_plain, open_plain_reader, open_reader, open_writer
 
 __all__ = ["SqliteTable"]
 
@@ -21,7 +22,7 @@ class SqliteTable:
     """Rows in a SQLite file, opened at once. A handle belongs to its thread.
 
     Shape:  read_only creates nothing: without a file, or a table in it, there are no rows.
-    Errors: those of ontoref.state.database when it is opened.
+    Errors: those of ontoref.state.opening when it is opened.
     """
 
     backend = "sqlite"

@@ -18,10 +18,11 @@ from ontoref.state import leases, registry, snapshot
 from ontoref.state.backup.create import create
 from ontoref.state.backup.manifest import Asset, Manifest
 from ontoref.state.backup.verify import extract
-from ontoref.state.database import companions, make_private_dirs, open_writer
+from ontoref.state.database import companions
 from ontoref.state.errors import DatabaseUnusable
 from ontoref.state.faults import step
 from ontoref.state.layout import Layout
+from ontoref.state.opening import make_private_dirs, open_writer
 from ontoref.state.store import State
 from ontoref.state.workshop import sweep, workshop
 

@@ -12,12 +12,12 @@ from ontoref.errors import OntorefError
 from ontoref.identifiers import new_ulid
 from ontoref.state import leases, ledger, registry, sessions, sources, upkeep
 from ontoref.state.backup.create import create
-from ontoref.state.database import make_private_dirs, open_reader
 from ontoref.state.doctor.examine import leftovers, strays
 from ontoref.state.doctor.finding import Finding
 from ontoref.state.faults import step
 from ontoref.state.identify import Candidate
 from ontoref.state.importer import RUN_SCOPE, Importer
+from ontoref.state.opening import make_private_dirs, open_reader
 from ontoref.state.store import State
 
 __all__ = ["Repaired", "repair"]
