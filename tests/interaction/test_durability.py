@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,17 @@ from ontoref.interaction.log import append
 from ontoref.interaction.record import Item
 from ontoref.interaction.store import add, settle
 from tests.conftest import App
-from tests.interaction.crowd import PATH, check, crowd, kill_rounds, start
+from tests.interaction.crowd import (
+    PATH,
+    Reading,
+    check,
+    crowd,
+    kill_commands,
+    kill_rounds,
+    line_of,
+    readers_beside,
+    start,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes and disks as POSIX has them")
 
@@ -36,6 +46,25 @@ def test_a_crowd_loses_nothing(tmp_path: Path, many_files: bool) -> None:
     assert report == (16 * 25, 16 * 25, 0)
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        pytest.param(lambda rows: rows[:1] + rows[2:], id="lost"),
+        pytest.param(lambda rows: rows[:2] + rows[1:], id="twice"),
+        pytest.param(lambda rows: [rows[0], rows[1][:-9], *rows[2:]], id="torn"),
+        pytest.param(lambda rows: [rows[0], rows[1].replace(b"x", b"y", 1), *rows[2:]], id="altered"),
+        pytest.param(lambda rows: [rows[0][:90] + rows[1], rows[0][90:], *rows[2:]], id="mixed"),
+        pytest.param(lambda rows: [rows[1], rows[0], *rows[2:]], id="elsewhere"),
+    ],
+)
+def test_what_a_crowd_could_lose_would_be_noticed(tmp_path: Path, harm: Callable[[list[bytes]], list[bytes]]) -> None:
+    told = crowd(tmp_path, 1, 5, many_files=False)
+    path = tmp_path / PATH
+    path.write_bytes(b"".join(row + b"\n" for row in harm(path.read_bytes().splitlines())))
+    with pytest.raises(AssertionError):
+        check(tmp_path, told)
+
+
 def test_writers_without_a_lock_do_no_harm(tmp_path: Path) -> None:
     told = crowd(tmp_path, 6, 40, many_files=False, unlocked=2)
     assert check(tmp_path, told) == (8 * 40, 8 * 40, 0)
@@ -49,7 +78,7 @@ def test_nobody_starves_beside_busy_writers(tmp_path: Path) -> None:
             assert process.stdout is not None
             process.stdout.readline()
         for number in range(20):
-            append(str(tmp_path), PATH, [b'{"id":"patient-%d"}' % number], lock_timeout_s=10)
+            append(str(tmp_path), PATH, [line_of("patient", number)], lock_timeout_s=10)
     finally:
         for process in busy:
             process.kill()
@@ -57,25 +86,13 @@ def test_nobody_starves_beside_busy_writers(tmp_path: Path) -> None:
     assert check(tmp_path, [f"patient-{number} 0 {PATH}" for number in range(20)]).told == 20
 
 
-def test_readers_beside_writers_see_whole_records(app: App, tmp_path: Path) -> None:
-    """validate and queries run while the log grows; what they say is about whole lines alone."""
-    log = tmp_path / "log"
-    writers = [start("locked", log, PATH, 150, f"w{n}") for n in range(4)]
-    answers = []
-    while any(writer.poll() is None for writer in writers):
-        if log.is_dir():
-            answers.append(app("interaction", "validate", log, "--format", "json"))
-            answers.append(app("interaction", "records", log, "--format", "json"))
-    told = [line for writer in writers for line in writer.communicate()[0].decode().splitlines()]
-    assert check(log, told).told == 600
-    assert answers
-    for answer in answers:
-        assert answer.code in (0, 1), answer.err
-        found = json.loads(answer.out)
-        if isinstance(found, dict):
-            # The crowd's records are no records of the vocabulary; what counts is that each line was whole.
-            assert {"torn", "syntax", "blank"}.isdisjoint(f["rule"] for f in found["findings"])
-        assert "skipped" not in answer.err
+@pytest.mark.parametrize("many_files", [False, True], ids=["one file", "many files"])
+def test_readers_beside_writers_see_whole_records(tmp_path: Path, many_files: bool) -> None:
+    """validate and queries run while the log grows: what was seen once is seen again, and nothing is found wrong."""
+    with readers_beside(tmp_path):
+        told = crowd(tmp_path, 4, 150, many_files=many_files)
+    assert check(tmp_path, told) == (600, 600, 0)
+    Reading(tmp_path).all(told)
 
 
 def test_many_commands_at_once(app: App) -> None:
@@ -128,9 +145,13 @@ def test_a_retry_that_looked_too_early_is_told_that_the_record_is_there(tmp_path
 
 @pytest.mark.parametrize("program", ["slow", "locked"])
 def test_a_killed_writer_loses_nothing_that_it_told(tmp_path: Path, program: str) -> None:
-    """kill -9 at random moments, 500 rounds in benchmarks/soak.py: at most one torn line a crash."""
-    report = kill_rounds(tmp_path, 12, program=program)
+    """kill -9 at random moments, 500 rounds in benchmarks/soak.py: at most one torn line a crash, and readers go on."""
+    report = kill_rounds(tmp_path, 12, program=program, look=Reading(tmp_path).one)
     assert report.told >= 24
+
+
+def test_a_killed_record_command_loses_nothing_that_it_told(tmp_path: Path) -> None:
+    assert kill_commands(tmp_path, 10, look=Reading(tmp_path).one).told >= 11
 
 
 def test_readers_and_the_next_writer_work_after_a_crash(app: App) -> None:
