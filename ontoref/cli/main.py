@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ def main() -> None:
     """Run the command line in sys.argv and exit with its code."""
     gc.set_threshold(_COLLECT_AFTER)
     _open_what_is_closed()
+    _buffer_what_is_not()
     code = run(sys.argv[1:])
     # What still lives goes with the process; it need not be walked through before.
     gc.freeze()
@@ -33,6 +35,18 @@ def _open_what_is_closed() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 it lives as long as we do
+
+
+def _buffer_what_is_not() -> None:
+    """Give each standard stream that PYTHONUNBUFFERED left without one a buffer.
+
+    Without it a write that the system cuts short, as it does when a process is stopped and goes on, is not finished.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(raw := getattr(stream, "buffer", None), io.RawIOBase):
+            buffered = io.BufferedWriter(raw)
+            setattr(sys, name, io.TextIOWrapper(buffered, stream.encoding, stream.errors, line_buffering=True))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -219,6 +222,25 @@ def test_a_bare_repository_takes_no_hook(app: App, tmp_path: Path) -> None:
 
 
 @posix
+@posix
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_process_that_is_stopped_while_it_writes_writes_all(app: App, unbuffered: str) -> None:
+    """The pipe is full when it is stopped: the system then cuts the write short."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    words = app.command("capabilities", "--format", "json")
+    with subprocess.Popen(words, cwd=app.folder, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        select.select([process.stdout], [], [])
+        # What fits into the pipe is there; give the rest of the write the time to block.
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        process.send_signal(signal.SIGCONT)
+        told = process.stdout.read()
+    assert process.returncode == 0
+    assert json.loads(told)["commands"]
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("words", ["interaction record rec.json", "interaction records", "interaction validate"])
 def test_a_caller_that_closed_our_streams_changes_no_answer(app: App, words: str, closed: str) -> None:
