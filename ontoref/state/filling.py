@@ -120,14 +120,10 @@ class Filler:
         half = b""
         if place.carry is not None:
             half = events.last_line(database, base.session_row, base.line_count)
-            place.hasher.update(place.carry[len(half) :])
         source = place.lines if place.carry is None else chain((place.carry,), place.lines)
         chunk: list[bytes] = []
-        size, now, fresh = 0, base, place.carry is None
+        size, now = 0, base
         for line in source:
-            if fresh:
-                place.hasher.update(line)
-            fresh = True
             chunk.append(line)
             size += len(line)
             if size >= _CHUNK_BYTES or len(chunk) >= _CHUNK_LINES:
@@ -156,10 +152,15 @@ class Filler:
         facts: Facts,
     ) -> sessions.Stored:
         """One transaction: lines, their names, and how much is stored now."""
-        size = sum(map(len, chunk)) - len(half)
-        ended = chunk[-1].endswith(b"\n")
-        bodies = [line[:-1] for line in chunk[:-1]]
-        bodies.append(chunk[-1][:-1] if ended else chunk[-1])
+        content = b"".join(chunk)
+        # The half of a line that is stored is in the digest already.
+        hasher.update(memoryview(content)[len(half) :])
+        size = len(content) - len(half)
+        bodies = content.split(b"\n")
+        ended = not bodies[-1]
+        if ended:
+            bodies.pop()
+        del content
         lines_before = expected.line_count - bool(half)
         bad_before = facts.bad
         identities = facts.of_lines(bodies, lines_before + 1)

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from ontoref.state import sources
 from ontoref.state.errors import BadAgentId
@@ -58,11 +58,13 @@ def identify(path: str, runtime: str | None = None) -> Identified:
     Errors: TranscriptError for what no reader knows, OSError, MissingExtra.
     """
     place = sources.in_store(path)
-    name = runtime or (place[0] if place else detect(head_of(path), path))
+    coming, looked_at = iter(sources.lines(path)), list[bytes]()
+    name = runtime or (place[0] if place else detect(head_of(path, _kept(coming, looked_at)), path))
+    # A document of one value may stand on one line or on ten thousand.
+    lines = islice(chain(looked_at, coming), None if path.endswith(".json") else _HEAD_LINES)
     source = Source(
         name=sources.name_of(path).replace(os.sep, "/"),
-        # A document of one value may stand on one line or on ten thousand.
-        lines=list(islice(sources.lines(path), None if path.endswith(".json") else _HEAD_LINES)),
+        lines=list(lines),
         side=Folder(os.path.dirname(sources.name_of(path)) or "."),
         open=True,
     )
@@ -73,6 +75,12 @@ def identify(path: str, runtime: str | None = None) -> Identified:
             pass
     info = transcript.report.session
     return Identified(name, agent_of(name, info.agent), f"{name}:{info.session_id}", info)
+
+
+def _kept(lines: Iterator[bytes], into: list[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        into.append(line)
+        yield line
 
 
 def agent_of(runtime: str, native_agent: str | None) -> str:

@@ -28,7 +28,9 @@ __all__ = [
 _BUSY_MS = 30_000
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
 # 16 MiB: an import writes pages once that many transactions touched, instead of every 4 MiB.
-_CHECKPOINT_PAGES = 4096
+_CHECKPOINT_BYTES = 16 << 20
+# Lines of transcripts are long, and an import is faster on pages that hold several; each index takes one at least.
+_PAGE_BYTES: dict[Role, int] = {"global": 4 << 10, "agent": 8 << 10}
 
 
 def open_writer(path: str, role: Role, agent_id: str | None = None) -> Database:
@@ -163,7 +165,7 @@ def _tune(database: Database) -> None:
         "synchronous = NORMAL",
         "foreign_keys = ON",
         f"journal_size_limit = {_WAL_LIMIT_BYTES}",
-        f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
+        f"wal_autocheckpoint = {_CHECKPOINT_BYTES // database.page_bytes}",
         "secure_delete = ON",
     ):
         database.execute(f"PRAGMA {pragma}").fetchone()
@@ -179,6 +181,7 @@ def _make(path: str, role: Role, agent_id: str | None) -> None:
         with told(path):
             connection = sqlite3.connect(aside, isolation_level=None)
             try:
+                connection.execute(f"PRAGMA page_size = {_PAGE_BYTES[role]}")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL").fetchone()
                 now = now_ms()

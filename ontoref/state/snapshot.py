@@ -92,9 +92,16 @@ def prepare_global(path: str, places: list[tuple[str, str, int]], lease: Lease) 
 def load(path: str, database: Database) -> None:
     """Replace the whole content of an open database by a snapshot's, in one transaction.
 
+    Shape: the snapshot is rewritten where its pages have another size.
+
     An open reader sees it with its next read; a rename instead would leave it, and a writer, on a dead file.
     """
     with told(database.path):
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as copy:
+            if copy.execute("PRAGMA page_size").fetchone()[0] != database.page_bytes:
+                # A live database keeps its page size, and takes only pages of that size.
+                copy.execute(f"PRAGMA page_size = {database.page_bytes}")
+                copy.execute("VACUUM")
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as source:
             source.backup(database.connection)
         database.connection.execute("PRAGMA journal_mode = WAL").fetchone()

@@ -314,6 +314,23 @@ def test_a_restored_state_is_wal_without_leases_and_knows_its_new_place(filled: 
     assert exported(target) == claude()
 
 
+def test_a_backup_of_pages_of_another_size_is_restored(filled: Layout, tmp_path: Path) -> None:
+    """A database keeps the page size that it was made with; another version of ontoref may have chosen another."""
+    with sqlite3.connect(filled.agent_database("claude-code"), isolation_level=None) as database:
+        database.execute("PRAGMA journal_mode = DELETE").fetchone()
+        database.execute("PRAGMA page_size = 4096")
+        database.execute("VACUUM")
+        database.execute("PRAGMA journal_mode = WAL").fetchone()
+    database.close()
+    path = made(filled, tmp_path / "b.tar.gz")
+    for target in (Layout(str(tmp_path / "elsewhere")), filled):
+        backup.restore(str(path), target, NOW)
+        assert exported(target) == claude()
+        with State(target, read_only=True) as state:
+            assert [agent.integrity() for agent in state.agents()] == [[]]
+            assert {agent.page_bytes for agent in state.agents()} == {4096 if target is filled else 8192}
+
+
 def test_an_open_reader_and_an_open_writer_see_the_restored_rows(filled: Layout, source: Path, tmp_path: Path) -> None:
     """S3-91"""
     path = made(filled, tmp_path / "b.tar.gz")
