@@ -6,6 +6,7 @@ import os
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from errno import EIO
 from itertools import compress, count
 from typing import BinaryIO
 
@@ -80,7 +81,7 @@ class Recurrence:
     def lines(self, places: Iterable[int], share: list[Stretch]) -> Iterator[tuple[bytes, int, int, bool]]:
         """(line, file, offset, whether some of its entries are kept), each line at the places once, in order.
 
-        Errors: OSError if a log cannot be read any more.
+        Shape: for a file that cannot be opened any more the line is empty and the offset is -errno.
         """
         paths = {stretch.file: stretch.path for stretch in share}
         current, file, seen = -1, None, -1
@@ -90,7 +91,13 @@ class Recurrence:
                 if number != current or file is None:
                     if file is not None:
                         file.close()
-                    current, file, seen = number, open(paths[number], "rb"), -1  # noqa: SIM115 closed at the end
+                        file = None
+                    try:
+                        file = open(paths[number], "rb")  # noqa: SIM115 closed at the end
+                    except OSError as error:
+                        yield b"", number, -(error.errno or EIO), False
+                        continue
+                    current, seen = number, -1
                 if offset < seen:
                     continue
                 start, line = _line_around(file, offset)

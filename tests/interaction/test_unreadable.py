@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from ontoref.interaction import ask
 from ontoref.interaction.check import Checker
+from ontoref.interaction.filters import conditions_of
 from ontoref.interaction.query import Question, answer
 from ontoref.interaction.rows import ROWS
 from ontoref.interaction.validate import Input, validate
@@ -142,6 +144,29 @@ def test_a_file_of_the_log_that_cannot_be_read_is_told_where_its_records_are_nam
     known = [Input(path.name, str(path)) for path in (gone, here)]
     found = [(f.rule, f.path) for f in validate(known[1:], CHECKER, known=known)]
     assert found == [("unreadable", "a.jsonl"), ("unknown-record", "b.jsonl")]
+
+
+def test_a_file_that_goes_between_the_looks_at_decisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The places of a decision are known by then, and fetched from the files that are left."""
+    paths = [
+        str(put(tmp_path / f"{number}.jsonl", *[record(10 * number + i, decisions=[DECISION]) for i in range(9)]))
+        for number in range(3)
+    ]
+    flagged = record(99, decisions=[{**DECISION, "adr": "ADR-0007"}])
+    paths.append(str(put(tmp_path / "flag.jsonl", flagged, *[record(100 + i) for i in range(300)])))
+    conditions = conditions_of(ROWS["decisions"], WORDS, where=["adr=ADR-0007"], options={}, files=[], tensions=[])
+    noted = ask.Ask.survey
+
+    def survey(self: Any, *given: Any) -> Any:
+        report = noted(self, *given)
+        os.unlink(paths[1])
+        return report
+
+    monkeypatch.setattr(ask.Ask, "survey", survey)
+    told = answer(Question(ROWS["decisions"], conditions), paths, WORDS, jobs=1)
+    (row,) = map(json.loads, told.rows)
+    assert row["times"] == 19
+    assert [(one.path, one.line_number()) for one in told.skipped] == [(paths[1], None)]
 
 
 def _lose(monkeypatch: pytest.MonkeyPatch, lost: Path) -> None:
