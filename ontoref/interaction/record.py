@@ -130,13 +130,10 @@ def _findings(item: Item, context: Context, checker: Checker, path: str) -> Iter
     found = checker.check_value(record, path, 0)
     if found and given.source is not None:
         found = checker.check_value(record, path, 1, given.layout)
-    if b'"<' in item.line:
-        from ontoref.vocabulary.template import unfilled
-
-        known = {finding.pointer for finding in found}
-        left = (_left_open(steps, given, path) for steps in unfilled(context.vocabulary, item.stated))
-        # Where words are asked for, what is wrong is told already, and which words they are.
-        found = sorted([*found, *(f for f in left if f.pointer not in known)], key=lambda finding: finding.column)
+    known = {finding.pointer for finding in found}
+    more = [_at(steps, given, finding) for steps, finding in _only_here(item, context.vocabulary, path)]
+    # Where words are asked for, what is wrong with a placeholder is told already, and which words they are.
+    found = sorted([*found, *(f for f in more if f.pointer not in known)], key=lambda finding: finding.column)
     for finding in found:
         field = finding.pointer[1:].partition("/")[0]
         if field in context.origins and field not in item.stated:
@@ -149,12 +146,30 @@ def _findings(item: Item, context: Context, checker: Checker, path: str) -> Iter
             yield given.placed(finding)
 
 
-def _left_open(steps: tuple[str | int, ...], given: Given, path: str) -> Finding:
+def _only_here(item: Item, vocabulary: Vocabulary, path: str) -> Iterator[tuple[tuple[str | int, ...], Finding]]:
+    """What is asked of a record that is written now and not of a log, each with steps to its value."""
+    if b'"<' in item.line:
+        from ontoref.vocabulary.template import unfilled
+
+        for steps in unfilled(vocabulary, item.stated):
+            message = f"{readable_path(steps)}: the template's placeholder stands there still"
+            yield steps, Finding("placeholder", path, 0, 0, message, hint="fill it in, or take it out")
+    if "started_at" in item.record and "ended_at" in item.record:
+        from ontoref.interaction.moments import order_key
+
+        # Whole seconds: one of the two may be less exact than the other.
+        started, ended = (order_key(item.record[name])[:19] for name in ("started_at", "ended_at"))
+        if ended and ended < started:
+            message = f"ended_at: {item.record['ended_at']} is before started_at, {item.record['started_at']}"
+            hint = "if they were exchanged: a record that supersedes this one corrects it"
+            yield ("ended_at",), Finding("time-order", path, 0, 0, message, value=item.record["ended_at"], hint=hint)
+
+
+def _at(steps: tuple[str | int, ...], given: Given, finding: Finding) -> Finding:
     pointer = "".join(f"/{step}" for step in steps)
     layout = given.layout
     column = layout.places[pointer].value if layout is not None and pointer in layout.places else 0
-    message = f"{readable_path(steps)}: the template's placeholder stands there still"
-    return Finding("placeholder", path, 0, column, message, pointer, hint="fill it in, or take it out")
+    return finding._replace(pointer=pointer, column=column)
 
 
 def complete(given: Mapping[str, Any], context: Context) -> dict[str, Any]:

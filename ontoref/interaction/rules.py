@@ -46,6 +46,7 @@ RULES: dict[str, Rule] = {
     "deprecated": Rule(WARNING, "No word or field is used that the vocabulary calls deprecated."),
     # What is recorded.
     "placeholder": Rule(ERROR, "What a template left open is filled in, or taken out."),
+    "time-order": Rule(WARNING, "A segment ends after it began."),
     # The log.
     "duplicate-id": Rule(ERROR, "A record id stands once in a log."),
     "unknown-record": Rule(ERROR, "A record that another one names is in the log."),

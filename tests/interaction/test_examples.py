@@ -22,6 +22,7 @@ CHECKER = Checker(load())
 NOT_SHOWN = {
     "unreadable",
     "placeholder",
+    "time-order",
     "too-long",
     "shape",
     "deprecated",

@@ -42,6 +42,39 @@ def record(app: App) -> Recorder:
     return Recorder(app)
 
 
+# What is asked of a record while it is written ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("started", "ended", "warned"),
+    [
+        ("2026-11-30T18:00:00Z", "2026-11-30T18:00:00Z", False),
+        ("2026-11-30T18:00:00.7Z", "2026-11-30T18:00:00Z", False),
+        ("2026-11-30T18:00:00Z", "2026-11-30T18:00:00.123456789Z", False),
+        ("2026-11-30T18:00:01.5Z", "2026-11-30T18:00:00Z", True),
+        ("2026-12-01T00:00:00Z", "2026-11-30T23:59:59.999Z", True),
+    ],
+)
+def test_a_segment_that_ends_before_it_begins_is_recorded_with_a_warning(
+    record: Recorder, started: str, ended: str, warned: bool
+) -> None:
+    done = record("-", "--format", "json", stdin={**GOOD, "started_at": started, "ended_at": ended})
+    assert done.code == 0
+    assert len(record.lines()) == 1
+    told = [json.loads(line) for line in done.err.splitlines()]
+    warnings = [one["warning"] for one in told if "warning" in one]
+    assert [(one["rule"], one["pointer"]) for one in warnings] == [("time-order", "/ended_at")] * warned
+    assert record.app("interaction", "validate", "--strict").code == 0
+
+
+def test_moments_that_are_none_are_not_compared(record: Recorder) -> None:
+    given = {**GOOD, "started_at": "yesterday", "ended_at": "2026-11-30T18:00:00Z"}
+    done = record("-", "--format", "json", stdin=given)
+    assert done.code == 1
+    findings = json.loads(done.err.splitlines()[-1])["error"]["findings"]
+    assert [(one["rule"], one["pointer"]) for one in findings] == [("pattern", "/started_at")]
+
+
 # What is written -----------------------------------------------------------------------------------------------
 
 
