@@ -157,8 +157,9 @@ class Ask:
         if self.by_name and not self.names and self.names is not None:
             yield 0, skipped
             return
-        if recurrence is not None and self.names is not None and not (self.everything or look_like_ids(self.names)):
-            places = recurrence.places(frozenset(name.encode() for name in self.names))
+        names = frozenset(name.encode() for name in self.names or ())
+        if recurrence is not None and self.names is not None and not (self.everything or look_like_ids(names)):
+            places = recurrence.places(names)
             if len(places) < report.lines // _MANY_LINES or len(places) < _MANY_LINES:
                 yield from self._recurring(recurrence, places, share, skipped)
                 return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ontoref.interaction.ask import decode, stretches
 from ontoref.interaction.blocks import shares
+from ontoref.interaction.moments import order_key
 from ontoref.vocabulary import Vocabulary
 
 __all__ = ["Candidate", "Entry", "Reason", "candidates", "entries"]
@@ -23,7 +24,7 @@ class Entry(NamedTuple):
 
     @property
     def order(self) -> tuple[str, str]:
-        return str(self.record.get("recorded_at", "")), str(self.record.get("id", ""))
+        return order_key(self.record.get("recorded_at")), _text(self.record.get("id"))
 
 
 class Reason(NamedTuple):
@@ -58,7 +59,7 @@ class Candidate(NamedTuple):
             "score": self.score,
             "reasons": [reason._asdict() for reason in self.reasons],
             "times": len(self.entries),
-            "sessions": len({str(entry.record.get("session_id")) for entry in self.entries}),
+            "sessions": len(_sessions(self.entries)),
             **{k: v for k, v in decision.items() if k not in ("id", "rationale")},
             "record": {name: record[name] for name in header if name in record},
         }
@@ -80,7 +81,7 @@ def entries(paths: Sequence[str], skipped: set[tuple[int, int]] | None = None) -
                 found.append(Entry(decision, record))
     by_id: dict[str, list[Entry]] = {}
     for entry in sorted(found, key=lambda entry: entry.order):
-        if entry.record.get("id") not in superseded:
+        if _text(entry.record.get("id")) not in superseded:
             by_id.setdefault(entry.decision["id"], []).append(entry)
     return by_id
 
@@ -99,7 +100,7 @@ def candidates(
     for identity, history in everything.items():
         last = history[-1].decision
         flagged = any(entry.decision.get("adr_candidate") is True for entry in history)
-        if flagged and "adr" not in last and last.get("status") not in closed:
+        if flagged and "adr" not in last and _text(last.get("status")) not in closed:
             found.append(Candidate(identity, tuple(history), tuple(_reasons(identity, history, everything))))
     return sorted(found, key=lambda candidate: (-candidate.score, candidate.latest.order, candidate.id))
 
@@ -108,7 +109,7 @@ def _reasons(identity: str, history: Sequence[Entry], everything: Mapping[str, S
     last = history[-1].decision
     if last.get("reversible") is False:
         yield Reason("irreversible", "cannot be undone cheaply", 4)
-    sessions = {entry.record.get("session_id") for entry in history}
+    sessions = _sessions(history)
     if len(sessions) > 1:
         yield Reason("recurring", f"came back in {len(sessions)} sessions", min(3, len(sessions)))
     rejected = _union(history, "alternatives_rejected")
@@ -135,6 +136,14 @@ def _reasons(identity: str, history: Sequence[Entry], everything: Mapping[str, S
 
 def _union(history: Sequence[Entry], field: str) -> set[str]:
     return {text for entry in history for text in _texts(entry.decision.get(field))}
+
+
+def _sessions(history: Iterable[Entry]) -> set[str]:
+    return {str(entry.record.get("session_id")) for entry in history}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _texts(value: Any) -> list[str]:

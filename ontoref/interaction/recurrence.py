@@ -38,7 +38,7 @@ class Recurrence:
         self._known_starts: list[int] = []
         self._known_stops: list[int] = []
         # Ids on known lines that were not kept: their lines are decoded once more if they turn out to be wanted.
-        self._left: list[tuple[int, int]] = []
+        self._left_hashes, self._left_places = array("q"), array("q")
         self._unclear: set[int] = set()
         self._mentions = Mentions()
 
@@ -50,7 +50,9 @@ class Recurrence:
         first = _place(place, start)
         self._known_starts.append(first)
         self._known_stops.append(first + stop - start)
-        self._left.extend((hash(name.encode()), first) for name in left)
+        for name in left:
+            self._left_hashes.append(hash(name.encode()))
+            self._left_places.append(first)
         self.entries.extend(entries)
 
     def note(self, stretch: Stretch, offset_bytes: int, text: Text) -> None:
@@ -63,7 +65,7 @@ class Recurrence:
     def places(self, names: frozenset[bytes]) -> list[int]:
         """Places, in order, of lines that may mention a name and have more to give than what was kept of them."""
         wanted = frozenset(map(hash, names))
-        found = {place for hashed, place in self._left if hashed in wanted}
+        found = set(compress(self._left_places, map(wanted.__contains__, self._left_hashes)))
         found.update(place for place in self._unclear if not self._known(place))
         blocks, number = [*self._blocks, (len(self._hits), 0)], 0
         for index in compress(count(), map(wanted.__contains__, self._hashes)):
@@ -126,6 +128,6 @@ def _place(stretch: Stretch, offset_bytes: int) -> int:
     return stretch.file << _OFFSET_BITS | offset_bytes
 
 
-def look_like_ids(names: Iterable[str]) -> bool:
+def look_like_ids(names: Iterable[bytes]) -> bool:
     """Whether a name looks like a record's id, which `Mentions` leaves out."""
-    return any(name[:1] == "0" or (len(name) == 26 and name[:1] < "8") for name in names)
+    return any(name[:1] == b"0" or (len(name) == 26 and name[:1] < b"8") for name in names)

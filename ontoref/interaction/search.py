@@ -375,19 +375,19 @@ class Mentions:
         hit = find(b'"id"')
         while hit >= 0:
             first = hit + 6
-            if content[first - 1] != 34 or content[first - 2] != 58:
+            if content[hit + 4 : first] != b':"':
                 other = self._match(content, hit + 4, end)
                 if other is not None and other[2] == b'"':
                     add_hash(hash(other[1]))
                     add_hit(hit)
                 elif other is not None:
                     unclear.append(back(b"\n", 0, hit) + 1)
-            # A ULID is 26 characters from 0 to 7 on; each record has one, and no decision is named so.
-            elif content[first] > 55 or first + 26 >= end or content[first + 26] != 34:
+            else:
                 value = content[first : quote(b'"', first, end)]
                 if b"\\" in value:
                     unclear.append(back(b"\n", 0, hit) + 1)
-                else:
+                # A ULID is 26 characters from 0 to 7 on; each record has one, and no decision is named so.
+                elif len(value) != 26 or value[0] > 55:
                     add_hash(hash(value))
                     add_hit(hit)
             hit = find(b'"id"', first)

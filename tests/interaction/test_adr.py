@@ -53,6 +53,14 @@ def test_candidates_are_ranked_with_reasons_from_typed_fields(project: App) -> N
     assert "rationale" not in first
 
 
+def test_records_that_are_none_of_the_vocabulary_stop_no_ranking(project: App) -> None:
+    """A log may hold what was recorded unchecked: values of another type, times of another spelling."""
+    odd = {"id": ["x"], "session_id": {"a": 1}, "recorded_at": 7, "decisions": [{"id": "odd", "adr_candidate": True}]}
+    odd["decisions"].append({"id": "one-store", "adr_candidate": True, "status": ["Accepted"]})
+    (project.folder / ".ontoref" / "interactions" / "odd.jsonl").write_text(json.dumps(odd) + "\n")
+    assert {row["id"] for row in ranked(project)} == {"one-store", "small-thing", "odd"}
+
+
 def test_prose_never_changes_the_ranking(project: App) -> None:
     before = ranked(project)
     for path in project.folder.rglob("*.jsonl"):

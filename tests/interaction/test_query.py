@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -283,6 +286,21 @@ def test_paths_and_stdin_are_logs_too(log: App) -> None:
     missing = log("interaction", "records", "nowhere", "--format", "json")
     assert missing.code == 2
     assert json.loads(missing.err)["error"]["location"] == "nowhere"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes as files")
+@pytest.mark.parametrize("words", [["records"], ["decisions", "--adr-candidates"]])
+def test_a_pipe_is_a_log_though_it_is_read_once(log: App, words: list[str]) -> None:
+    """`ontoref interaction records <(zcat old.jsonl.gz)`"""
+    path, pipe = next(log.folder.rglob("two.jsonl")), log.folder / "pipe.jsonl"
+    os.mkfifo(pipe)
+    expected = log("interaction", *words, path, "--format", "json")
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    found = log("interaction", *words, pipe, "--format", "json")
+    writer.join()
+    assert (found.code, found.out) == (expected.code, expected.out)
+    assert json.loads(found.out)
 
 
 @pytest.mark.parametrize(

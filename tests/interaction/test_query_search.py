@@ -32,7 +32,16 @@ def words() -> Vocabulary:
 
 
 IDS = [f"01JE4Q8ZT3W6M1K9V2C5N7X0R{c}" for c in "ABCDEFGH"]
-SLUGS = ["jsonl-store", "one-parser", "kind", "true", "adr_candidate", "fast.path-2"]
+SLUGS = [
+    "jsonl-store",
+    "one-parser",
+    "kind",
+    "true",
+    "fast.path-2",
+    "0-zero",
+    "71234567890123456789012345",
+    "é1234567890123456789012345",
+]
 PATHS = ["ontoref/a.py", "ontoref/vocabulary/load.py", "docs/é.md", 'odd"name']
 PROSE = ['"adr_candidate":true', "Fix", 'said "kind":"Fix" \\ and {"a":1}', "", "\n", "supersedes", "\\u0041"]
 TENSIONS = ["speed-vs-safety", "build-vs-adopt"]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ontoref.interaction.lookup import NotFound, look_up
 from tests.conftest import App
 from tests.interaction.test_query import LOGS, log
 
@@ -51,3 +52,14 @@ def test_what_is_not_there_or_not_one_is_no(log: App, wanted: str, said: str) ->
 def test_show_reads_the_logs_it_is_given(log: App) -> None:
     path = next(log.folder.rglob("one.jsonl"))
     assert len(json.loads(log("interaction", "show", "store", str(path), "--format", "json").out)) == 1
+
+
+def test_a_beginning_of_very_many_ids_is_told_with_a_few_of_them(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = app.folder / "many.jsonl"
+    path.write_text("".join(json.dumps({"id": f"01JE{number:022d}"}) + "\n" for number in range(40)))
+    with pytest.raises(NotFound, match='"01JE" begins 40 record ids'):
+        look_up("01JE", [str(path)])
+    monkeypatch.setattr("ontoref.interaction.lookup._MOST_IDS", 10)
+    with pytest.raises(NotFound, match='"01JE" begins 10 or more record ids'):
+        look_up("01JE", [str(path)])
+    assert look_up(f"01JE{7:022d}", [str(path)]).records == ({"id": f"01JE{7:022d}"},)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ontoref.cli.interaction._options import QueryOptions
 from ontoref.cli.output import Format, emit, note, short_path, tell, write_json
@@ -113,13 +113,28 @@ def logs_and_words(paths: Sequence[str] | None, schemas: str | None) -> tuple[li
     if not paths:
         folder = project.log_folder(project.settings)
         paths = [folder] if os.path.isdir(folder) else []
-    if "-" in paths:
-        paths = [_spooled_stdin() if path == "-" else path for path in paths]
-    return log_paths(paths), load(schemas, project.root)
+    return log_paths([_read_once(path) for path in paths]), load(schemas, project.root)
 
 
-def _spooled_stdin() -> str:
-    """A file with what stands on stdin, since a log is read more than once. It goes when the command ends."""
+def _read_once(path: str) -> str:
+    """The path itself; for stdin and pipes, which can be read only once, that of a file with what they hold."""
+    import os
+    import stat
+
+    if path == "-":
+        return _spooled(sys.stdin.buffer)
+    try:
+        is_pipe = stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        is_pipe = False
+    if not is_pipe:
+        return path
+    with open(path, "rb") as pipe:
+        return _spooled(pipe)
+
+
+def _spooled(source: BinaryIO) -> str:
+    """A file with all that a source gives. It goes when the command ends."""
     import atexit
     import os
     import shutil
@@ -127,7 +142,7 @@ def _spooled_stdin() -> str:
 
     with tempfile.NamedTemporaryFile(prefix="stdin-", suffix=".jsonl", delete=False) as file:
         atexit.register(os.unlink, file.name)
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        shutil.copyfileobj(source, file)
     return file.name
 
 
