@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Contender", "Measured", "Place", "Row", "command", "measure", "peak_bytes", "render"]
+__all__ = ["Contender", "Measured", "Place", "Row", "command", "measure", "peak_bytes", "processor_seconds", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,16 @@ def command(words: Sequence[str], *, env: Mapping[str, str] | None = None, codes
     if done.returncode not in codes:
         raise RuntimeError(f"{' '.join(words)}: exit {done.returncode}: {done.stderr.decode()[-400:]}")
     return took
+
+
+def processor_seconds(words: Sequence[str]) -> float:
+    """Seconds that all cores spend on a command and its processes. Not on Windows."""
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command(words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def peak_bytes(words: Sequence[str]) -> int:
