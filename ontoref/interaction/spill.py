@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import marshal
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import IO, Any
 
 __all__ = ["Entry", "Spill", "read_batches", "write_batches"]
@@ -13,6 +14,9 @@ __all__ = ["Entry", "Spill", "read_batches", "write_batches"]
 Entry = tuple[bytes, bytes]
 
 _BATCH = 256
+# What is read of a run at a time: many runs are read at once.
+_BATCH_BYTES = 64 << 10
+_MOST_RUNS = 32
 _SIZE_BYTES = 8
 
 
@@ -30,7 +34,8 @@ class Spill:
         self._budget = budget_bytes
         self._held: list[Entry] = []
         self._bytes = 0
-        self._runs: list[IO[bytes]] = []
+        # Sorted files; those of a level are merged into one of the next before they are too many to read at once.
+        self._levels: list[list[IO[bytes]]] = []
 
     def add(self, entry: Entry) -> None:
         self.extend((entry,))
@@ -50,23 +55,33 @@ class Spill:
             self._bytes = sum(len(key) + len(row) + 160 for key, row in self._held)
             if self._bytes <= self._budget // 2:
                 return
+        self._put(self._held, 0)
+        self._held, self._bytes = [], 0
+
+    def _put(self, entries: Iterable[Entry], level: int) -> None:
+        """Sorted entries as a file of a level."""
         import tempfile
 
         run = tempfile.TemporaryFile(prefix="ontoref-")  # noqa: SIM115 it is read, and closed, later
-        write_batches(run, self._held)
+        write_batches(run, islice(entries, self._limit))
         run.seek(0)
-        self._runs.append(run)
-        self._held, self._bytes = [], 0
+        if level == len(self._levels):
+            self._levels.append([])
+        runs = self._levels[level]
+        runs.append(run)
+        if len(runs) == _MOST_RUNS:
+            self._levels[level] = []
+            self._put(merge(list(map(read_batches, runs)), reverse=self._reverse), level + 1)
+            for old in runs:
+                old.close()
 
     def __iter__(self) -> Iterator[Entry]:
         """Every entry in order, up to the limit."""
         self._held.sort(reverse=self._reverse)
-        merged = merge([read_batches(run) for run in self._runs] + [iter(self._held)], reverse=self._reverse)
-        for number, entry in enumerate(merged):
-            if number == self._limit:
-                break
-            yield entry
-        for run in self._runs:
+        runs = [run for level in self._levels for run in level]
+        merged = merge([*map(read_batches, runs), iter(self._held)], reverse=self._reverse)
+        yield from islice(merged, self._limit)
+        for run in runs:
             run.close()
 
 
@@ -98,10 +113,11 @@ def _merged(left: Iterator[Entry], right: Iterator[Entry]) -> Iterator[Entry]:
 def write_batches(file: IO[bytes], items: Iterable[Any]) -> None:
     """Write items so that `read_batches` gives them back, by this very interpreter."""
     batch: list[Any] = []
+    room = 16
     for item in items:
         batch.append(item)
-        if len(batch) == _BATCH:
-            _write(file, batch)
+        if len(batch) >= room:
+            room = max(1, min(_BATCH, _BATCH_BYTES * len(batch) // _write(file, batch)))
             batch.clear()
     if batch:
         _write(file, batch)
@@ -116,8 +132,10 @@ def read_batches(file: IO[bytes]) -> Iterator[Any]:
         yield from marshal.loads(data)
 
 
-def _write(file: IO[bytes], batch: list[Any]) -> None:
+def _write(file: IO[bytes], batch: list[Any]) -> int:
+    """Write a batch; its bytes."""
     # The size stands before it, since marshal reads a file value by value.
     data = marshal.dumps(batch)
     file.write(len(data).to_bytes(_SIZE_BYTES, "big"))
     file.write(data)
+    return len(data)
