@@ -74,7 +74,8 @@ def test_every_spelling_of_the_input_is_read_alike(record: dict[str, Any], form:
     }[form]
     for value in parse(text.encode(), "drawn"):
         item = prepare(value, context(), CHECKER, "drawn")
-        assert item.findings == ()
+        # Drawn at random, a segment may end before it begins.
+        assert {finding.rule for finding in item.findings} <= {"time-order"}
         assert item.record == record
 
 
