@@ -27,6 +27,7 @@ __all__ = [
     "remove_archive",
     "reset",
     "sizes",
+    "strays",
     "vacuum",
 ]
 
@@ -73,6 +74,22 @@ def databases(state: State) -> list[Place]:
     if control is not None:
         rows = registry.registered(control, state.layout)
         found += [Place(row.agent_id, row.path) for row in rows if row.exists]
+    return found
+
+
+def strays(state: State) -> list[tuple[str, str]]:
+    """Agent databases at their usual places that the registry does not know: (agent id, path)."""
+    control = state.control()
+    known = {row.path for row in registry.registered(control, state.layout)} if control else set()
+    found = []
+    base = os.path.join(state.layout.root, "agents")
+    for agent_id in sorted(os.listdir(base)) if os.path.isdir(base) else []:
+        try:
+            path = state.layout.agent_database(agent_id)
+        except OntorefError:
+            continue
+        if os.path.exists(path) and path not in known:
+            found.append((agent_id, path))
     return found
 
 

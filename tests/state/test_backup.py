@@ -440,6 +440,41 @@ def test_what_sqlite_cannot_open_is_moved_aside(filled: Layout, tmp_path: Path) 
     assert exported(filled) == claude()
 
 
+def test_a_refused_restore_moves_nothing_aside(filled: Layout, tmp_path: Path) -> None:
+    """S3-91: who holds a lease is waited for before any file gets another name."""
+    path = made(filled, tmp_path / "b.tar.gz")
+    place = Path(filled.agent_database("claude-code"))
+    place.write_bytes(b"my diary" * 1000)
+    with (
+        State(filled, read_only=False) as state,
+        acquire(state.writable(), "import", "x", owner=this_process()),
+        pytest.raises(LeaseHeld),
+    ):
+        backup.restore(str(path), filled, NOW)
+    assert place.read_bytes() == b"my diary" * 1000
+    assert [name for name in os.listdir(place.parent) if "damaged" in name] == []
+
+
+@pytest.mark.parametrize("content", [b"torn", None])
+def test_without_its_global_database_the_archive_is_in_the_rollback_too(
+    filled: Layout, source: Path, tmp_path: Path, content: bytes | None
+) -> None:
+    """What came after the backup is in the agents' databases, though nothing registers them any more."""
+    path = made(filled, tmp_path / "b.tar.gz")
+    source.write_bytes(claude(count=9))
+    load(filled, source)
+    place = Path(filled.global_database)
+    for file in (str(place), *companions(str(place))):
+        Path(file).unlink(missing_ok=True)
+    if content is not None:
+        place.write_bytes(content)
+    done = backup.restore(str(path), filled, NOW)
+    assert exported(filled) == claude()
+    assert done.rollback is not None
+    backup.restore(done.rollback, filled, NOW)
+    assert exported(filled) == claude(count=9)
+
+
 def test_a_newer_database_is_not_overwritten(filled: Layout, tmp_path: Path) -> None:
     path = made(filled, tmp_path / "b.tar.gz")
     with sqlite3.connect(filled.agent_database("claude-code")) as connection:

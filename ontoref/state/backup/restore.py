@@ -7,6 +7,7 @@ stay out until the end. Killed at any point, the same command run again complete
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,15 +15,15 @@ from datetime import UTC, datetime
 
 from ontoref.errors import UsageError
 from ontoref.identifiers import new_ulid
-from ontoref.state import leases, registry, snapshot
+from ontoref.state import leases, registry, snapshot, upkeep
 from ontoref.state.backup.create import create
 from ontoref.state.backup.manifest import Asset, Manifest
 from ontoref.state.backup.verify import extract
 from ontoref.state.database import companions
-from ontoref.state.errors import DatabaseUnusable
+from ontoref.state.errors import DatabaseUnusable, StateError
 from ontoref.state.faults import step
 from ontoref.state.layout import Layout
-from ontoref.state.opening import make_private_dirs, open_writer
+from ontoref.state.opening import make_private_dirs, open_reader, open_writer
 from ontoref.state.store import State
 from ontoref.state.workshop import sweep, workshop
 
@@ -55,14 +56,20 @@ def restore(archive: str, layout: Layout, now: datetime) -> Restored:
     with workshop(layout.root, "restore") as staged:
         manifest = extract(archive, staged)
         step("restore:staged")
-        aside = tuple(_move_unusable_aside(manifest, layout))
+        control_first = [asset for asset in manifest.assets if asset.agent_id is None]
+        agents = [asset for asset in manifest.assets if asset.agent_id is not None]
+        # Without a global database that can be opened there are no leases, and so nobody to wait for.
+        aside = tuple(_move_unusable_aside(control_first, layout))
         is_new = not os.path.exists(layout.global_database)
-        step("restore:aside")
         with State(layout, read_only=False) as state:
             control = state.writable()
             owner = leases.this_process()
             with leases.acquire(control, leases.EXCLUSIVE_SCOPE, owner=owner, attempts=3) as lease:
-                rollback = None if is_new else _rollback(state, now)
+                aside += tuple(_move_unusable_aside(agents, layout))
+                step("restore:aside")
+                if is_new:
+                    _register_strays(state)
+                rollback = None if is_new and not state.agent_ids() else _rollback(state, now)
                 step("restore:rollback")
                 try:
                     _load(state, manifest, staged, lease)
@@ -95,6 +102,19 @@ def _roll_back(state: State, rollback: str, lease: leases.Lease) -> None:
         _load(state, extract(rollback, staged), staged, lease)
 
 
+def _register_strays(state: State) -> None:
+    """Let a new global database know the agents' databases that are there: the rollback archive is to hold them.
+
+    Shape: one that cannot be opened is left alone; if the archive replaces it, it was moved aside.
+    """
+    for agent_id, path in upkeep.strays(state):
+        with contextlib.suppress(StateError):
+            database = open_reader(path, "agent", agent_id)
+            if database is not None:
+                with database:
+                    registry.note_seen(state.writable(), state.layout, agent_id, path)
+
+
 def _rollback(state: State, now: datetime) -> str:
     """An archive of what is there."""
     make_private_dirs(state.layout.safety_archives)
@@ -103,12 +123,12 @@ def _rollback(state: State, now: datetime) -> str:
     return create(state, path, now, safety=True).path
 
 
-def _move_unusable_aside(manifest: Manifest, layout: Layout) -> Iterator[str]:
+def _move_unusable_aside(assets: list[Asset], layout: Layout) -> Iterator[str]:
     """Files that SQLite cannot open get another name; nothing is deleted.
 
     Errors: DatabaseRefused for a file that is sound and not ours to replace.
     """
-    for asset in manifest.assets:
+    for asset in assets:
         path = _target(layout, asset)
         if not os.path.exists(path):
             continue

@@ -16,7 +16,7 @@ from ontoref.state.store import State
 from ontoref.state.workshop import is_leftover
 from ontoref.transcript.find import LAYOUTS, roots
 
-__all__ = ["examine", "leftovers", "strays"]
+__all__ = ["examine", "leftovers"]
 
 _LARGE_WAL_BYTES = 64 << 20
 # Which runtime deletes its transcripts, after how many days unless a setting says otherwise.
@@ -47,22 +47,6 @@ def leftovers(root: str) -> list[str]:
                 found.append(os.path.join(folder, name))
         folders[:] = [name for name in folders if not name.endswith(".tmp")]
     return sorted(found)
-
-
-def strays(state: State) -> list[tuple[str, str]]:
-    """Agent databases at their usual places that the registry does not know: (agent id, path)."""
-    control = state.control()
-    known = {row.path for row in registry.registered(control, state.layout)} if control else set()
-    found = []
-    base = os.path.join(state.layout.root, "agents")
-    for agent_id in sorted(os.listdir(base)) if os.path.isdir(base) else []:
-        try:
-            path = state.layout.agent_database(agent_id)
-        except OntorefError:
-            continue
-        if os.path.exists(path) and path not in known:
-            found.append((agent_id, path))
-    return found
 
 
 def _databases(state: State) -> Iterator[Finding]:
@@ -108,7 +92,7 @@ def _registry(state: State) -> Iterator[Finding]:
                 "put it back, or let ontoref doctor --fix forget the place",
                 fixable=True,
             )
-    for agent_id, path in strays(state):
+    for agent_id, path in upkeep.strays(state):
         yield Finding(
             "stray-database",
             Severity.warning,

@@ -12,7 +12,7 @@ from ontoref.errors import OntorefError
 from ontoref.identifiers import new_ulid
 from ontoref.state import leases, ledger, registry, sessions, sources, upkeep
 from ontoref.state.backup.create import create
-from ontoref.state.doctor.examine import leftovers, strays
+from ontoref.state.doctor.examine import leftovers
 from ontoref.state.doctor.finding import Finding
 from ontoref.state.faults import step
 from ontoref.state.identify import Candidate
@@ -90,7 +90,7 @@ def _registry(state: State, finding: Finding, run_id: str) -> list[str]:
 
 def _stray(state: State, finding: Finding, run_id: str) -> list[str]:
     found = []
-    for agent_id, path in strays(state):
+    for agent_id, path in upkeep.strays(state):
         database = open_reader(path, "agent", agent_id)
         if path == finding.place and database is not None:
             with database:
