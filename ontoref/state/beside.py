@@ -21,6 +21,8 @@ __all__ = ["ARTIFACTS", "ROUTES", "keep_files", "keep_routes", "keep_trajectory"
 ARTIFACTS = "tool_artifacts"
 ROUTES = "session_routes"
 _LARGEST_BYTES = 900_000_000
+# The end of the year 9999.
+_LATEST_MS = 253_402_300_800_000
 # OpenClaw's settings tell what a session was allowed to do. They also hold tokens, so only what is read is kept.
 _SETTINGS = ("../../../exec-approvals.json", "../../../openclaw.json")
 
@@ -29,12 +31,20 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
     """Keep the files of a session that are new or changed. Whether there were any."""
     control, database = state.writable(), state.writable_agent(agent_id)
     folder = os.path.dirname(sources.name_of(path))
+    stored = sessions.stored(database, session_id)
+    if stored is None:
+        return False
     fresh: list[tuple[ledger.Row, str, str, bytes]] = []
     for file, kind in _files(path):
+        name = os.path.relpath(file, folder).replace(os.sep, "/")
         try:
             status = os.stat(file)
             known = ledger.get(control, file, ARTIFACTS)
-            if known and (known.size_bytes, known.mtime_ns) == (status.st_size, status.st_mtime_ns):
+            if (
+                known
+                and known.sha256 == companions.artifact_digest(database, stored.session_row, name)
+                and (known.size_bytes, known.mtime_ns) == (status.st_size, status.st_mtime_ns)
+            ):
                 continue
             if status.st_size > _LARGEST_BYTES:
                 continue
@@ -42,7 +52,6 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
                 blob = opened.read()
         except OSError:
             continue
-        name = os.path.relpath(file, folder).replace(os.sep, "/")
         row = ledger.new(
             "artifact",
             file,
@@ -58,8 +67,7 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
         )
         fresh.append((row, name, kind, blob))
     settings = list(_settings(folder)) if runtime == "openclaw" else []
-    stored = sessions.stored(database, session_id)
-    if stored is None or not (fresh or settings):
+    if not (fresh or settings):
         return False
     with database.transaction():
         for row, name, kind, blob in fresh:
@@ -76,7 +84,7 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
 
 
 def keep_routes(state: State, path: str, status: Status) -> int:
-    """Keep an index of session keys: keys merge, the newer entry wins. How many it names.
+    """Keep an index of session keys: keys merge, the newer entry wins. How many it names, deleted sessions left out.
 
     Errors: TranscriptError for an index that is no JSON object; what is stored stays.
     """
@@ -92,7 +100,8 @@ def keep_routes(state: State, path: str, status: Status) -> int:
     native = parts[-3] if len(parts) >= 3 and parts[-2] == "sessions" else None
     agent_id = agent_of("openclaw", native)
     database = state.writable_agent(agent_id)
-    routes = list(_routes(entries, status))
+    buried = ledger.buried(state.writable(), agent_id)
+    routes = [route for route in _routes(entries, status) if route.session_id not in buried]
     with database.transaction():
         for route in routes:
             companions.put_route(database, route)
@@ -213,5 +222,5 @@ def _routes(entries: dict[str, Any], status: Status) -> Iterator[companions.Rout
             session_id=f"openclaw:{entry['sessionId']}",
             spawned_by=spawned_by if isinstance(spawned_by, str) else None,
             entry=json.dumps(entry, ensure_ascii=True).encode("ascii"),
-            updated_at=updated if type(updated) is int else status.mtime_ns // 1_000_000,
+            updated_at=updated if type(updated) is int and 0 <= updated < _LATEST_MS else status.mtime_ns // 1_000_000,
         )

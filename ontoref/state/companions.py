@@ -9,6 +9,8 @@ from ontoref.state.database import Database, now_ms
 __all__ = [
     "Artifact",
     "Route",
+    "any_route",
+    "any_trajectory",
     "artifact",
     "artifact_digest",
     "artifacts",
@@ -98,6 +100,11 @@ def routes_of(database: Database, session_id: str) -> list[Route]:
     return _routes(database, " WHERE session_id = ?", (session_id,))
 
 
+def any_route(database: Database) -> bool:
+    """Whether there is any route."""
+    return database.one("SELECT 1 FROM session_routes LIMIT 1") is not None
+
+
 def routes(database: Database) -> list[Route]:
     """All routes of an agent, by key."""
     return _routes(database, "", ())
@@ -112,6 +119,12 @@ def put_trajectory(database: Database, session_row: int, rows: list[tuple[str, b
         " VALUES (?, ?, ?, ?, ?)",
         ((session_row, run_id, seq, line, now) for seq, (run_id, line) in enumerate(rows, 1)),
     )
+
+
+def any_trajectory(database: Database, session_row: int) -> bool:
+    """Whether a session has a run trace."""
+    row = database.one("SELECT 1 FROM trajectory_runtime_events WHERE session_row = ? LIMIT 1", (session_row,))
+    return row is not None
 
 
 def trajectory(database: Database, session_row: int) -> list[bytes]:

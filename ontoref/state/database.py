@@ -199,6 +199,8 @@ def told(path: str) -> Iterator[None]:
         yield
     except (sqlite3.IntegrityError, sqlite3.DataError):
         raise
+    except OverflowError as error:
+        raise TooLarge(f"a number is larger than SQLite can hold: {error}", location=path) from None
     except sqlite3.DatabaseError as error:
         text = str(error)
         if "locked" in text or "busy" in text:

@@ -61,7 +61,7 @@ def delete(state: State, chosen: list[Session]) -> Deleted:
                 if row.kind == "transcript":
                     stack.enter_context(leases.acquire(control, "import", row.source_path, owner=owner))
         for session in chosen:
-            ledger.bury(control, session.agent_id, session.session_id)
+            ledger.bury(control, session.agent_id, session.session_id, session.content_sha256, session.size_bytes)
             step("delete:buried")
             database = state.writable_agent(session.agent_id)
             sessions.delete(database, session.session_id)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ontoref.errors import MissingExtra
 from ontoref.identifiers import new_ulid
-from ontoref.state import leases, ledger, sessions, sources
+from ontoref.state import companions, leases, ledger, sessions, sources
 from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
 from ontoref.state.database import Database
 from ontoref.state.errors import LeaseHeld, LeaseLost, TooLarge
@@ -24,13 +24,13 @@ from ontoref.state.facts import Facts
 from ontoref.state.faults import step
 from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
 from ontoref.state.identify import Candidate, Identified, candidates, identify
+from ontoref.state.ledger import LINES
 from ontoref.state.sources import Status
 from ontoref.state.store import State
 from ontoref.transcript.source import TranscriptError, UnknownFormat
 
 __all__ = ["RUN_SCOPE", "Importer", "Outcome"]
 
-LINES = "transcript_events"
 # While a run lives it holds this scope under its id; that is how a killed run is told from one that sleeps.
 RUN_SCOPE = "import-run"
 _SESSION_TABLES = {"transcript": LINES, "trajectory": "trajectory_runtime_events", "routes": "session_routes"}
@@ -165,7 +165,8 @@ class Importer:
         if known and known.status == "deleted" and not self.again:
             return Outcome(path, "deleted", known.session_id)
         unchanged = known is not None and known.status == "completed" and not self.again
-        if unchanged and known and (known.size_bytes, known.mtime_ns) == (status.size_bytes, status.mtime_ns):
+        same = known is not None and (known.size_bytes, known.mtime_ns) == (status.size_bytes, status.mtime_ns)
+        if unchanged and same and known and self._is_kept(known):
             if candidate.kind == "transcript" and known.session_id and not self._excluded(path, None):
                 self._keep_files(path, known.agent_id, known.session_id)
             return Outcome(path, "unchanged", known.session_id, known.record_count)
@@ -181,6 +182,16 @@ class Importer:
                 return self._trajectory(path, status, identified)
             return self._transcript(path, status, identified, lease)
 
+    def _is_kept(self, known: ledger.Row) -> bool:
+        """Whether the archive has what the ledger says it has: an agent's database may have been lost."""
+        database = self.state.writable_agent(known.agent_id)
+        if known.kind == "routes":
+            return not known.record_count or companions.any_route(database)
+        row = sessions.stored(database, known.session_id or "")
+        if row is None or known.kind == "transcript" or not known.record_count:
+            return row is not None
+        return companions.any_trajectory(database, row.session_row)
+
     def _transcript(self, path: str, status: Status, who: Identified, lease: leases.Lease) -> Outcome:
         database = self.state.writable_agent(who.agent_id)
         row, fate = self._claim(path, status, who)
@@ -194,7 +205,7 @@ class Importer:
         if filled == "rewritten" and sources.in_store(path):
             # Rows of a living database change in place; what it holds now is the session.
             with database.transaction():
-                sessions.delete(database, session_id)
+                sessions.empty(database, session_id, EMPTY_SHA256)
                 facts, fate = Facts(), "grown"
                 self._fill(database, session_id, who, path, facts, lease)
         elif filled == "rewritten":
@@ -259,11 +270,15 @@ class Importer:
                 if known is not None and known.session_id and known.agent_id == who.agent_id:
                     if known.status == "deleted" and not self.again:
                         return known, "deleted"
+                    if known.status == "deleted":
+                        ledger.revive(control, known.agent_id, known.session_id)
                     return self._put(known, status="running"), "new"
                 if moved is not None:
                     if moved.status == "deleted" and not self.again:
                         return moved, "deleted"
                     key = ledger.source_key("transcript", path, LINES)
+                    if moved.status == "deleted":
+                        ledger.revive(control, moved.agent_id, moved.session_id or "")
                     ledger.rename(control, moved.source_key, key, path)
                     return self._put(replace(moved, source_key=key, source_path=path), status="running"), "moved"
                 row = ledger.new("transcript", path, LINES, "running", status.size_bytes, status.mtime_ns)

@@ -11,9 +11,11 @@ from typing import Any
 from ontoref.state.database import Database, now_ms
 
 __all__ = [
+    "LINES",
     "Row",
     "any_buried",
     "begin_run",
+    "buried",
     "bury",
     "claimants",
     "failures",
@@ -26,11 +28,14 @@ __all__ = [
     "of_session",
     "put",
     "rename",
+    "revive",
     "source_key",
     "unfinished",
     "unfinished_runs",
 ]
 
+# The table that transcripts fill.
+LINES = "transcript_events"
 _COLUMNS = (
     "source_key, migration_kind, source_path, target_table, agent_id, session_id, source_sha256,"
     " source_size_bytes, source_mtime_ns, source_offset_bytes, source_record_count, last_run_id, status,"
@@ -189,13 +194,43 @@ def has_tombstone(database: Database, session_id: str) -> bool:
     return False
 
 
-def bury(database: Database, agent_id: str, session_id: str) -> int:
-    """Turn the rows of a session into tombstones. How many there are."""
+def bury(database: Database, agent_id: str, session_id: str, content_sha256: str, size_bytes: int) -> None:
+    """Turn the rows of a session into tombstones.
+
+    Shape: a session whose source has become another one's (it was rewritten) has no row left. It gets one under its
+           own id, which is no path, so that a copy of what it was is known again.
+    """
     with database.transaction():
-        return database.execute(
+        database.execute(
             "UPDATE migration_sources SET status = 'deleted' WHERE agent_id = ? AND session_id = ?",
             (agent_id, session_id),
-        ).rowcount
+        )
+        if not claimants(database, agent_id, session_id, LINES):
+            stone = new("transcript", session_id, LINES, "deleted", size_bytes, 0)
+            put(
+                database,
+                replace(
+                    stone, agent_id=agent_id, session_id=session_id, sha256=content_sha256, offset_bytes=size_bytes
+                ),
+            )
+
+
+def revive(database: Database, agent_id: str, session_id: str) -> None:
+    """Take the tombstones of what lay beside a session away: the session was brought back, so may they be."""
+    database.execute(
+        "DELETE FROM migration_sources WHERE agent_id = ? AND session_id = ? AND status = 'deleted'"
+        " AND target_table <> ?",
+        (agent_id, session_id, LINES),
+    )
+
+
+def buried(database: Database, agent_id: str) -> set[str]:
+    """Ids of an agent's sessions that were deleted."""
+    rows = database.all(
+        "SELECT session_id FROM migration_sources WHERE status = 'deleted' AND agent_id = ? AND target_table = ?",
+        (agent_id, LINES),
+    )
+    return {str(row[0]) for row in rows}
 
 
 def unfinished(database: Database) -> list[Row]:

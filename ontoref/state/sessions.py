@@ -16,6 +16,7 @@ __all__ = [
     "count",
     "delete",
     "describe",
+    "empty",
     "get",
     "listing",
     "matching",
@@ -214,6 +215,18 @@ def describe(database: Database, session_id: str, **columns: Any) -> None:
         f"UPDATE sessions SET status = 'archived'{assignments} WHERE session_id = :session_id",
         {**known, "session_id": session_id},
     )
+
+
+def empty(database: Database, session_id: str, empty_sha256: str) -> None:
+    """Take out a session's lines and what is derived from them. What lay beside it stays. Part of the caller's
+    transaction."""
+    row = stored(database, session_id)
+    if row is None:
+        return
+    database.execute("DELETE FROM transcript_events WHERE session_row = ?", (row.session_row,))
+    database.execute("DELETE FROM replay_events WHERE session_id = ?", (session_id,))
+    database.execute("DELETE FROM cache_entries WHERE session_row = ?", (row.session_row,))
+    update_stored(database, Stored(row.session_row, 0, 0, 0, empty_sha256, True))
 
 
 def delete(database: Database, session_id: str) -> int:

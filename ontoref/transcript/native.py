@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -34,6 +33,8 @@ _BOM = b"\xef\xbb\xbf"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A number above this is milliseconds: as seconds it would be the year 5138.
 _LARGEST_SECONDS = 1e11
+# The end of the year 9999: what comes later is no time that a calendar can show or a database hold.
+_END_SECONDS = 253_402_300_800
 
 # What the runtimes call the same count.
 _TOKEN_NAMES = {
@@ -150,7 +151,7 @@ def minute_start(value: str) -> float | None:
 
 
 def _number(value: float, last: float) -> float:
-    if not 0 <= value < math.inf:
+    if not 0 <= value < _END_SECONDS * 1000:
         return last
     return value / 1000 if value > _LARGEST_SECONDS else float(value)
 
@@ -169,7 +170,7 @@ def _written(value: str, last: float) -> float:
         found = moment.timestamp()
     except (OverflowError, ValueError):
         return last
-    if found < 0:
+    if not 0 <= found < _END_SECONDS:
         return last
     if len(value) == 24 and value[23] == "Z" and value[16] == ":":
         if len(_minutes) > 10_000:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ontoref.cli.output import note
+
+if TYPE_CHECKING:
+    from ontoref.state import State
 
 
 def delete(
@@ -34,7 +37,7 @@ def delete(
         raise UsageError("say which sessions", hint="ids, --older-than or --project")
     before = moment_ms(older_than, "--older-than") if older_than else None
     with opened(read_only=True) as state:
-        gone = [name for name in sessions or () if not archive.find(state, name) and deletion.was_deleted(state, name)]
+        gone = [name for name in sessions or () if _is_gone(state, name)]
         chosen = [archive.resolve(state, name) for name in sessions or () if name not in gone]
         unfinished = bool(gone) or (not sessions and deletion.was_deleted(state))
         if older_than is not None or project is not None:
@@ -67,3 +70,11 @@ def delete(
     if not done.wiped:
         note("a reader keeps old pages alive; run `ontoref state vacuum` when it has ended")
     return 0
+
+
+def _is_gone(state: State, name: str) -> bool:
+    """Whether a name is the whole id of a session that was deleted. A later version's id may begin with it."""
+    from ontoref.state import archive, deletion
+
+    there = any(name in (one.session_id, one.native_id) for one in archive.find(state, name))
+    return not there and deletion.was_deleted(state, name)
