@@ -12,8 +12,11 @@ from ontoref.replay.source import numbered
 from ontoref.replay.statistics import kept
 from ontoref.replay.tree import Row
 from ontoref.state import State, archive
+from ontoref.state.archive import ArchiveSide
 from ontoref.state.errors import NoSuchSession
+from ontoref.state.watched import Watched, is_as_seen
 from ontoref.transcript.reader import read_source
+from ontoref.transcript.source import Source
 
 __all__ = ["Archive"]
 
@@ -23,7 +26,8 @@ _KEPT = 16
 class Archive:
     """Archived sessions, through a state that is opened for reading for each question.
 
-    Shape: reading is called with the id of every session whose lines are read. Counts come from the index of
+    Shape: reading is called with the id of every session whose lines are read. What was read last is given again
+           while the session and what lies beside it stay the same. Counts come from the index of
            replay events, in one question for each agent's database.
     """
 
@@ -35,7 +39,7 @@ class Archive:
     ) -> None:
         self._state = state
         self._reading = reading
-        self._kept: OrderedDict[str, tuple[object, list[Row]]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[object, dict[str, Any], list[Row]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def rows(self, session_id: str) -> Sequence[Row] | None:
@@ -46,15 +50,20 @@ class Archive:
                 return None
             if session.session_id != session_id:
                 return None
-            stamp = (session.content_sha256, session.line_count)
+            source = archive.source(state, session)
+            assert isinstance(source.side, ArchiveSide)
+            stamp = (session.content_sha256, source.name)
             with self._lock:
                 held = self._kept.get(session_id)
-            if held is not None and held[0] == stamp:
-                return held[1]
+            if held is not None and held[0] == stamp and is_as_seen(source.side, held[1]):
+                return held[2]
             self._reading(session_id)
-            rows = numbered(read_source(archive.source(state, session), session.runtime).events)
+            watched = Watched(source.side)
+            transcript = read_source(Source(source.name, source.lines, watched, source.open), session.runtime)
+            rows = numbered(transcript.events)
+            seen = watched.seen(transcript.report)
         with self._lock:
-            self._kept[session_id] = (stamp, rows)
+            self._kept[session_id] = (stamp, seen, rows)
             self._kept.move_to_end(session_id)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)

@@ -428,3 +428,29 @@ def test_the_server_takes_kept_figures_only_where_no_file_is(layout: Layout, tmp
     shutil.rmtree(tmp_path / "home")
     assert data.figures(ID) == found.figures == figures_of(Trees(data.source), ID)
     assert data.figures("claude-code:nobody") is None
+
+
+def test_the_server_reads_again_when_something_beside_a_session_changed(layout: Layout, tmp_path: Path) -> None:
+    """Rows and trees of a server that runs on are those of the archive as it is now."""
+    home = tmp_path / "home"
+    tree(home)
+    call = {"type": "toolCall", "id": "c", "name": "sessions_spawn", "arguments": {"task": "t"}}
+    details = {"status": "accepted", "childSessionKey": "agent:main:subagent:7", "runId": "r"}
+    result = {"role": "toolResult", "toolCallId": "c", "toolName": "sessions_spawn", "content": [], "details": details}
+    with (openclaw(home) / "oc-1.jsonl").open("a") as file:
+        for name, message in (("a", {"role": "assistant", "content": [call]}), ("b", result)):
+            file.write(json.dumps({"type": "message", "id": name, "message": message}) + "\n")
+    imported(layout, home)
+    read: list[str] = []
+    running = Archive(lambda: State(layout, read_only=True), reading=read.append)
+    first = running.rows("openclaw:oc-1")
+    assert running.rows("openclaw:oc-1") is first
+    index = openclaw(home) / "sessions.json"
+    entry = {"agent:main:subagent:7": {"sessionId": "oc-7", "updatedAt": 9, "label": "seven"}}
+    index.write_text(json.dumps(json.loads(index.read_text()) | entry))
+    imported(layout, home, indexed=False)
+    second = running.rows("openclaw:oc-1")
+    assert second is not None
+    assert second == Archive(lambda: State(layout, read_only=True)).rows("openclaw:oc-1") != first
+    assert running.rows("openclaw:oc-1") is second
+    assert read == ["openclaw:oc-1"] * 2
