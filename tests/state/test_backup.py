@@ -571,3 +571,12 @@ def test_backups_can_be_taken_at_the_same_time(filled: Layout, tmp_path: Path) -
         thread.join()
     for number in range(3):
         assert backup.verify(str(tmp_path / f"{number}.tar.gz"))
+
+
+def test_a_backup_says_whom_it_lacks(filled: Layout, tmp_path: Path, ontoref: Run) -> None:
+    """S3-20, S3-81"""
+    shutil.rmtree(Path(filled.root) / "agents")
+    path = tmp_path / "b.tar.gz"
+    done = ontoref("backup", "create", "--output", str(path))
+    assert (done.returncode, b"warning: claude-code is not in the backup" in done.stderr) == (0, True)
+    assert [one["agent_id"] for one in backup.verify(str(path)).skipped] == ["claude-code"]

@@ -190,3 +190,23 @@ def test_status_tells_the_state_of_each_domain(ontoref: Run, tmp_path: Path) -> 
         ("global", "sqlite-runtime", 0),
         ("claude-code", "sqlite-runtime", 1),
     ]
+
+
+@pytest.mark.parametrize("command", [("gc",), ("vacuum",), ("reset", "--yes")])
+def test_what_looks_after_local_state_makes_none(ontoref: Run, layout: Layout, command: tuple[str, ...]) -> None:
+    done = ontoref("state", *command)
+    assert (done.returncode, b"nothing is archived yet" in done.stderr) == (0, True)
+    assert not Path(layout.root).exists()
+
+
+def test_a_deletion_says_what_still_holds_it(ontoref: Run, layout: Layout, tmp_path: Path) -> None:
+    source = project(tmp_path / "home") / f"{SESSION}.jsonl"
+    correction = claude_line(7, text="No, do not use npm here, always use pnpm instead of npm")
+    source.write_bytes(claude() + correction)
+    ontoref("transcript", "import", "--all")
+    archives = Path(layout.safety_archives)
+    archives.mkdir()
+    (archives / "20261130T000000Z-before-doctor.tar.gz").write_bytes(b"")
+    told = ontoref("session", "delete", ID, "--yes").stderr.decode()
+    assert "1 safety archives still" in told
+    assert "1 candidates for lessons quote them still" in told

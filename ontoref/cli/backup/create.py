@@ -64,6 +64,8 @@ def create(
         form,
         columns=("database", "size_bytes", "sha256"),
     )
+    for one in made.manifest.skipped:
+        note(f"warning: {one['agent_id']} is not in the backup: {one['reason']}; see `ontoref doctor`")
     if saved := save_lessons(output):
         note(f"{saved[0]}  {saved[1]} records of lessons, which are kept elsewhere")
     note(f"{made.path}  {size(made.size_bytes)}" + ("  verified" if made.verified else "  not verified"))

@@ -29,9 +29,11 @@ def delete(
       ontoref session delete claude-code:01a2be2d --yes
       ontoref session delete --older-than 180d --project /home/me/secret --dry-run
     """
+    import os
+
     from ontoref.cli.state.shared import moment, moment_ms, opened
     from ontoref.errors import UsageError
-    from ontoref.state import archive, deletion
+    from ontoref.state import archive, deletion, upkeep
 
     if not sessions and older_than is None and project is None:
         raise UsageError("say which sessions", hint="ids, --older-than or --project")
@@ -66,7 +68,12 @@ def delete(
         typer.confirm(f"Delete {len(rows)} sessions for good?", abort=True, err=True)
     with opened(read_only=False) as state:
         done = deletion.delete(state, rows)
+        archives = upkeep.old_archives(state.layout, 0)
     note(f"{len(done.session_ids)} sessions deleted")
+    if archives:
+        note(f"what they were stands in {len(archives)} safety archives still: {os.path.dirname(archives[0])}")
+    if quoting := _quoting(set(done.session_ids)):
+        note(f"{quoting} candidates for lessons quote them still: `ontoref lesson candidates`")
     if not done.wiped:
         note("a reader keeps old pages alive; run `ontoref state vacuum` when it has ended")
     return 0
@@ -78,3 +85,15 @@ def _is_gone(state: State, name: str) -> bool:
 
     there = any(name in (one.session_id, one.native_id) for one in archive.find(state, name))
     return not there and deletion.was_deleted(state, name)
+
+
+def _quoting(session_ids: set[str]) -> int:
+    """How many candidates for lessons that nobody has looked at quote one of the sessions."""
+    from ontoref.cli.lesson.shared import opened
+    from ontoref.errors import OntorefError
+
+    try:
+        with opened(read_only=True) as store:
+            return sum(one["session_id"] in session_ids for one in store.list_pending_candidates())
+    except OntorefError:
+        return 0

@@ -19,11 +19,13 @@ def gc(
     Example:
       ontoref state gc
     """
-    from ontoref.cli.state.shared import moment_ms, opened
+    from ontoref.cli.state.shared import moment_ms, nothing_there, opened
     from ontoref.replay.statistics import drop_stale
     from ontoref.state import upkeep
 
     at = moment_ms(now, "--now") if now is not None else None
+    if nothing_there():
+        return
     with opened(read_only=False) as state:
         expired = upkeep.expire(state, now=at) + drop_stale(state)
         archives = upkeep.old_archives(state.layout, keep)

@@ -18,7 +18,7 @@ def reset(
     Example:
       ontoref backup create && ontoref state reset --yes
     """
-    from ontoref.cli.state.shared import opened, size
+    from ontoref.cli.state.shared import nothing_there, opened, size
     from ontoref.state import upkeep
 
     if not yes:
@@ -28,6 +28,8 @@ def reset(
                     note(f"would delete {row.path} ({row.sessions} sessions, {size(row.size_bytes)})")
         note("nothing was deleted; `ontoref state reset --yes` does it")
         return 1
+    if nothing_there():
+        return 0
     with opened(read_only=False) as state:
         gone = upkeep.reset(state)
     note(f"{len(gone)} files deleted")

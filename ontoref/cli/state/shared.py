@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ontoref.state import State
     from ontoref.state.sessions import Session
 
-__all__ = ["duration", "moment", "moment_ms", "opened", "session_row", "size"]
+__all__ = ["duration", "moment", "moment_ms", "nothing_there", "opened", "session_row", "size"]
 
 
 @contextmanager
@@ -23,6 +23,19 @@ def opened(*, read_only: bool) -> Iterator[State]:
         yield state
         for warning in state.warnings:
             note(f"warning: {warning}")
+
+
+def nothing_there() -> bool:
+    """Whether there is no local state, which is told: what looks after it does not make it."""
+    import os
+
+    from ontoref.cli.output import note
+    from ontoref.state import default_layout
+
+    if os.path.exists(default_layout().global_database):
+        return False
+    note("nothing is archived yet; `ontoref transcript import --all` begins")
+    return True
 
 
 def moment(milliseconds: int | None) -> str | None:

@@ -12,9 +12,11 @@ def vacuum() -> None:
     Example:
       ontoref state vacuum
     """
-    from ontoref.cli.state.shared import opened, size
+    from ontoref.cli.state.shared import nothing_there, opened, size
     from ontoref.state import upkeep
 
+    if nothing_there():
+        return
     with opened(read_only=False) as state:
         for place, before, after in upkeep.vacuum(state):
             note(f"{place.agent_id or 'global'}: {size(before)} -> {size(after)}")

@@ -113,6 +113,7 @@ def _write(state: State, output: str, now: datetime, check: bool) -> tuple[Manif
             platform=platform.platform(),
             state_dir=state.layout.root,
             assets=tuple(assets),
+            skipped=tuple(_skipped(state, aside, {asset.agent_id for asset in assets})),
         )
         written = os.path.join(aside, "archive.tar.gz")
         _pack(written, manifest, aside)
@@ -152,6 +153,13 @@ def _snapshots(state: State, aside: str) -> Iterator[Place]:
             place = Place(agent_id, database.path)
             snapshot.take(database, _file_in(aside, place))
             yield place
+
+
+def _skipped(state: State, aside: str, taken: set[str | None]) -> Iterator[dict[str, str]]:
+    """Agents that the snapshot of the global database knows and whose database is gone."""
+    for agent_id in snapshot.agents_in(_file_in(aside, Place(None, state.layout.global_database))):
+        if agent_id not in taken:
+            yield {"agent_id": agent_id, "reason": "its database is not where it was"}
 
 
 def _current(places: list[Place], state: State) -> list[Place]:
