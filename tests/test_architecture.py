@@ -20,6 +20,7 @@ BASE = {
     "globs",
     "secrets",
     "appending",
+    "replacing",
     "__init__",
     "__main__",
 }

@@ -116,22 +116,19 @@ def write_out(pieces: Iterable[str], path: str | None) -> None:
             sys.stdout.write(printable_json(piece) if on_terminal else piece)
         sys.stdout.flush()
         return
+    from contextlib import ExitStack
+
     from ontoref.errors import UsageError
+    from ontoref.replacing import replacing
 
     plain = os.path.isfile(path) or not os.path.exists(path)
-    aside = f"{os.path.realpath(path)}.{os.getpid()}.tmp" if plain else path
-    try:
-        file = open(aside, "w", encoding="utf-8", errors="backslashreplace", newline="\n")  # noqa: SIM115 see below
-    except OSError as error:
-        raise UsageError(f"it cannot be written: {error.strerror}", location=path) from None
-    try:
-        with file:
-            file.writelines(pieces)
-        if plain:
-            os.replace(aside, os.path.realpath(path))
-    finally:
-        if plain and os.path.exists(aside):
-            os.unlink(aside)
+    with ExitStack() as stack:
+        try:
+            place = stack.enter_context(replacing(path)) if plain else path
+            file = stack.enter_context(open(place, "w", encoding="utf-8", errors="backslashreplace", newline="\n"))
+        except OSError as error:
+            raise UsageError(f"it cannot be written: {error.strerror}", location=path) from None
+        file.writelines(pieces)
 
 
 def short_path(path: str) -> str:

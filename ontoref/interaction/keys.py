@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoref.errors import MissingExtra, OntorefError
 from ontoref.interaction.witness import Verdict
+from ontoref.replacing import replacing
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -134,10 +135,8 @@ class Registry:
     def _write(self, key: PublicKey) -> None:
         path = os.path.join(self.root, *self.path(key.id).split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        temporary = f"{path}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
+        with replacing(path) as aside, open(aside, "w", encoding="utf-8") as file:
             file.write(key.text())
-        os.replace(temporary, path)
         self.keys[key.id] = key
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from ontoref.errors import OntorefError
+from ontoref.replacing import replacing
 
 __all__ = ["replace_line"]
 
@@ -23,20 +22,11 @@ def replace_line(path: str, number: int, old: bytes, new: bytes, *, lock_timeout
     """
     from ontoref.interaction.log import locked
 
-    temporary = f"{path}.{os.getpid()}.tmp"
     with locked(path, lock_timeout_s):
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")
         if number > len(lines) or lines[number - 1] != old:
             raise RewriteError("the line has changed meanwhile", location=f"{path}:{number}", hint="try again")
         lines[number - 1] = new
-        try:
-            with open(temporary, "wb") as file:
-                file.write(b"\n".join(lines))
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(temporary, os.stat(path).st_mode & 0o777)
-            os.replace(temporary, path)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+        with replacing(path) as aside, open(aside, "wb") as file:
+            file.write(b"\n".join(lines))

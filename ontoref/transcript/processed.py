@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from ontoref.replacing import replacing
+
 __all__ = ["add_processed", "read_processed"]
 
 
@@ -23,12 +25,5 @@ def add_processed(path: str, names: Iterable[str]) -> None:
     the new one. Errors: OSError."""
     every = sorted(read_processed(path) | {name for name in names if "\n" not in name})
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    aside = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(aside, "wb") as file:
-            file.write("".join(f"{name}\n" for name in every).encode("utf-8", "surrogateescape"))
-        os.replace(aside, path)
-    except OSError:
-        if os.path.exists(aside):
-            os.unlink(aside)
-        raise
+    with replacing(path) as aside, open(aside, "wb") as file:
+        file.write("".join(f"{name}\n" for name in every).encode("utf-8", "surrogateescape"))

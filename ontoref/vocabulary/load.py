@@ -146,13 +146,13 @@ def _keep(name: str, compiled: Any) -> None:
     """Write a compiled form for the next start. It is a convenience: a failure is no failure."""
     import orjson
 
+    from ontoref.replacing import replacing
+
     folder = _cache()
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(temporary, "wb") as file:
+        with replacing(os.path.join(folder, name)) as aside, open(aside, "wb") as file:
             file.write(orjson.dumps(compiled))
-        os.replace(temporary, os.path.join(folder, name))
     except OSError:
         return
 

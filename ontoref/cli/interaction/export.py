@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ontoref.errors import MissingExtra, UsageError
+from ontoref.replacing import replacing
 
 if TYPE_CHECKING:
     from ontoref.vocabulary import Vocabulary
@@ -139,12 +140,6 @@ def _parquet(records: Iterator[dict[str, Any]], vocabulary: Vocabulary, output: 
                 file.write(orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE))
         if os.path.getsize(source) == 0:
             raise UsageError("there are no records to write", hint="name a log that has some")
-        aside = os.path.join(os.path.dirname(os.path.abspath(output)), f".{os.path.basename(output)}.{os.getpid()}.tmp")
-        try:
-            with duckdb.connect() as connection:
-                rows = connection.read_json(source, format="newline_delimited", maximum_object_size=64 << 20)
-                rows.write_parquet(aside)
-            os.replace(aside, output)
-        finally:
-            if os.path.exists(aside):
-                os.unlink(aside)
+        with replacing(output) as aside, duckdb.connect() as connection:
+            rows = connection.read_json(source, format="newline_delimited", maximum_object_size=64 << 20)
+            rows.write_parquet(aside)

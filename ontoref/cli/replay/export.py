@@ -60,10 +60,9 @@ def export(
 
 def _page(given: str, path: str, runtime: str | None, *, redact: bool) -> int:
     """One session as a page, written whole or not at all; 1 if it has no events."""
-    import os
-    import tempfile
 
     from ontoref.cli.replay.opened import open_replay
+    from ontoref.replacing import replacing
     from ontoref.web.export import export_html
 
     source, name = open_replay(given, runtime)
@@ -75,14 +74,8 @@ def _page(given: str, path: str, runtime: str | None, *, redact: bool) -> int:
         sys.stdout.buffer.write(made.html)
         sys.stdout.buffer.flush()
         return 0
-    handle, beside = tempfile.mkstemp(prefix=".ontoref-", dir=os.path.dirname(os.path.abspath(path)))
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(made.html)
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
+    with replacing(path) as aside, open(aside, "wb") as file:
+        file.write(made.html)
     secrets = f", {made.redacted} secret{'' if made.redacted == 1 else 's'} redacted" if redact else ""
     note(f"{path}: {len(made.html) / 1000:,.0f} KB{secrets}")
     return 0

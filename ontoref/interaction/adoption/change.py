@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ontoref.replacing import replacing
+
 __all__ = ["Change", "Verb", "read", "write"]
 
 
@@ -65,18 +67,5 @@ def write(root: str, changes: Iterable[Change]) -> None:
 def replace(path: str, content: bytes, *, executable: bool = False) -> None:
     """Put content at a path at once: a reader sees the old file or the new one. Errors: OSError."""
     os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if executable:
-            os.chmod(temporary, 0o755)
-        elif os.path.exists(path):
-            os.chmod(temporary, os.stat(path).st_mode & 0o777)
-        # A link is followed: who keeps AGENTS.md as a link to another file wants that file changed.
-        os.replace(temporary, os.path.realpath(path))
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    with replacing(path, mode=0o755 if executable else None) as aside, open(aside, "wb") as file:
+        file.write(content)
