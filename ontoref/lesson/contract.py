@@ -141,6 +141,12 @@ class Table(Protocol):
     def put(self, row: Row) -> None:
         """Insert or replace. Only inside `writing`."""
 
+    def remove(self, record_type: str, id: str) -> None:
+        """Take a row out, with every older form of it that is kept; none is fine. Only inside `writing`."""
+
+    def wipe(self) -> bool:
+        """Zero what removed rows left behind, as far as the backend can. False while a reader keeps old pages."""
+
     def last_seq(self) -> int:
         """The highest seq of the audit trail, 0 without one."""
 

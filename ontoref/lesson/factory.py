@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from ontoref.errors import OntorefError
 from ontoref.lesson.backends.fallback import FirstFailureFallbackLessonStore
-from ontoref.lesson.contract import LessonStore
+from ontoref.lesson.contract import LessonStore, Table
 from ontoref.lesson.store import TableLessonStore
 from ontoref.state.layout import Layout, default_layout
-from ontoref.state.placement import BackendKind, DomainStoragePlacement
+from ontoref.state.placement import BackendKind, DomainStoragePlacement, JsonlPlacement
 
-__all__ = ["BACKENDS", "DOMAIN", "OpenStore", "fallback_folder", "open_store"]
+__all__ = ["BACKENDS", "DOMAIN", "OpenStore", "every_table", "fallback_folder", "open_store"]
 
 DOMAIN = "lessons"
 _log = logging.getLogger("ontoref.lesson")
@@ -43,6 +43,26 @@ def open_store(
     Errors: LessonValidationError for the name of a PostgreSQL schema.
     """
     return BACKENDS[placement.backend](placement, layout or default_layout(), read_only, fallback)
+
+
+def every_table(
+    placement: DomainStoragePlacement, layout: Layout | None = None, *, read_only: bool = False
+) -> Iterator[Table]:
+    """The table at a placement and that of the fallback, each if it holds anything: nothing is made, nothing gives way.
+
+    Errors: as open_store without fallback.
+    """
+    layout = layout or default_layout()
+    for place in dict.fromkeys((placement, JsonlPlacement(fallback_folder(layout)))):
+        table = BACKENDS[place.backend](place, layout, True, False).table
+        counts = table.counts()
+        if counts is not None and not any(counts.values()):
+            table.close()
+            continue
+        if not read_only:
+            table.close()
+            table = BACKENDS[place.backend](place, layout, False, False).table
+        yield table
 
 
 def _file_store(layout: Layout) -> TableLessonStore:

@@ -16,7 +16,7 @@ from ontoref.state.faults import step
 from ontoref.state.sessions import Session
 from ontoref.state.store import State
 
-__all__ = ["Deleted", "delete", "family", "finish", "older_than", "was_deleted"]
+__all__ = ["Deleted", "delete", "family", "finish", "gone", "older_than"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,16 @@ def delete(state: State, chosen: list[Session]) -> Deleted:
     return Deleted(tuple(session.session_id for session in chosen), _wipe(touched.values()))
 
 
-def was_deleted(state: State, text: str | None = None) -> bool:
-    """Whether a session of that archive or native id was deleted; without one, whether any ever was."""
+def gone(state: State, text: str | None = None) -> set[str]:
+    """Sessions that were deleted and are not there: those of that archive or native id, without one all."""
     control = state.control()
-    if control is None:
-        return False
-    return ledger.any_buried(control) if text is None else ledger.has_tombstone(control, text)
+    buried = ledger.buried(control) if control is not None else set()
+    if text is not None:
+        buried = {one for one in buried if text in (one, one.partition(":")[2])}
+    if not buried:
+        return buried
+    there = {one for database in state.agents() for one in buried if sessions.get(database, one) is not None}
+    return buried - there
 
 
 def finish(state: State) -> bool:

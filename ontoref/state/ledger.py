@@ -21,7 +21,6 @@ __all__ = [
     "failures",
     "finish_run",
     "get",
-    "has_tombstone",
     "is_buried",
     "located_in",
     "new",
@@ -186,14 +185,6 @@ def any_buried(database: Database) -> bool:
     return database.one("SELECT 1 FROM migration_sources WHERE status = 'deleted' LIMIT 1") is not None
 
 
-def has_tombstone(database: Database, session_id: str) -> bool:
-    """Whether a session of that id was deleted; the id with its runtime or without."""
-    for agent_id, buried in database.all("SELECT agent_id, session_id FROM migration_sources WHERE status = 'deleted'"):
-        if buried == session_id or (buried or "").partition(":")[2] == session_id:
-            return bool(agent_id)
-    return False
-
-
 def bury(database: Database, agent_id: str, session_id: str, content_sha256: str, size_bytes: int) -> None:
     """Turn the rows of a session into tombstones.
 
@@ -224,11 +215,12 @@ def revive(database: Database, agent_id: str, session_id: str) -> None:
     )
 
 
-def buried(database: Database, agent_id: str) -> set[str]:
-    """Ids of an agent's sessions that were deleted."""
+def buried(database: Database, agent_id: str | None = None) -> set[str]:
+    """Ids of sessions that were deleted, of one agent or of all."""
     rows = database.all(
-        "SELECT session_id FROM migration_sources WHERE status = 'deleted' AND agent_id = ? AND target_table = ?",
-        (agent_id, LINES),
+        "SELECT session_id FROM migration_sources WHERE status = 'deleted' AND target_table = ?"
+        " AND agent_id = coalesce(?, agent_id)",
+        (LINES, agent_id),
     )
     return {str(row[0]) for row in rows}
 

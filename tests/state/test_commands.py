@@ -132,7 +132,7 @@ def test_deletion_by_age_and_project(ontoref: Run, tmp_path: Path) -> None:
     assert b"no session is meant" in ontoref("session", "delete", "--older-than", "2026-01-01", "--yes").stderr
     assert b"no session is meant" in ontoref("session", "delete", "--project", "/other", "--yes").stderr
     done = ontoref("session", "delete", "--older-than", "2027-01-01", "--project", "/home/me/project", "--yes")
-    assert b"1 sessions deleted" in done.stderr
+    assert b"1 session deleted" in done.stderr
 
 
 def test_reset_deletes_databases_with_their_companions(ontoref: Run, layout: Layout, tmp_path: Path) -> None:
@@ -208,5 +208,5 @@ def test_a_deletion_says_what_still_holds_it(ontoref: Run, layout: Layout, tmp_p
     archives.mkdir()
     (archives / "20261130T000000Z-before-doctor.tar.gz").write_bytes(b"")
     told = ontoref("session", "delete", ID, "--yes").stderr.decode()
-    assert "1 safety archives still" in told
-    assert "1 candidates for lessons quote them still" in told
+    assert "1 safety archive still" in told
+    assert "1 candidate for lessons that quoted them went along" in told

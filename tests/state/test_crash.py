@@ -154,6 +154,11 @@ def test_a_killed_import_of_what_grew(
 @pytest.mark.parametrize("place", times(steps("delete"), ("delete:buried", "delete:deleted")))
 def test_a_killed_deletion(layout: Layout, tmp_path: Path, ontoref: Run, place: str) -> None:
     home = tree(tmp_path / "home")
+    source = project(home) / f"{SESSION}.jsonl"
+    # What a person corrects becomes a candidate for a lesson, in the global database.
+    source.write_bytes(
+        source.read_bytes() + b'"}\n' + claude_line(22, text="No, never say hello 1, always say good day")
+    )
     ontoref("transcript", "import", str(home))
     killed(ontoref, place, "session", "delete", ID, "--yes")
     content(layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,8 @@ from ontoref.cli.output import note
 
 if TYPE_CHECKING:
     from ontoref.state import State
+
+_KEPT_PAGES = "a reader keeps old pages alive; run `ontoref state vacuum` when it has ended"
 
 
 def delete(
@@ -21,8 +24,9 @@ def delete(
 ) -> int:
     """Delete archived sessions with all that is derived from them; their sub-agents go along.
 
-    The bytes are zeroed. A tombstone stays, so that an import does not bring the session back while its
-    source is there. Sources are never touched, and nothing is ever deleted unless you say so.
+    The bytes are zeroed. Candidates for lessons and proposals that rest on nothing else go as well; lessons stay,
+    without the excerpts. A tombstone is kept, so that an import does not bring the session back while its source
+    is there. Sources are never touched, and nothing is ever deleted unless you say so.
 
     \b
     Examples:
@@ -41,7 +45,7 @@ def delete(
     with opened(read_only=True) as state:
         gone = [name for name in sessions or () if _is_gone(state, name)]
         chosen = [archive.resolve(state, name) for name in sessions or () if name not in gone]
-        unfinished = bool(gone) or (not sessions and deletion.was_deleted(state))
+        unfinished = bool(gone) or (not sessions and bool(deletion.gone(state)))
         if older_than is not None or project is not None:
             matching = {row.session_id: row for row in deletion.older_than(state, before, project)}
             chosen = [row for row in chosen if row.session_id in matching] if sessions else list(matching.values())
@@ -49,34 +53,37 @@ def delete(
     rows = list(whole.values())
     if not rows:
         if unfinished and not dry_run:
-            # A deletion that was killed after its rows were gone may have left their bytes.
+            # A deletion that was killed after its rows were gone may have left their bytes, and what quotes them.
             with opened(read_only=False) as state:
                 deletion.finish(state)
+                before_now = deletion.gone(state)
+            note("deleted before" if gone else "no session is meant; nothing was deleted")
+            return 0 if _forget(before_now) else 1
         note("deleted before" if gone else "no session is meant; nothing was deleted")
         return 0
     if dry_run or not yes:
         for row in rows:
             typer.echo(f"{row.session_id}  {moment(row.ended_at)}  {row.line_count} lines")
     if dry_run:
-        note(f"{len(rows)} sessions would be deleted")
-        return 0
+        note(f"{_counted(len(rows), 'session')} would be deleted")
+        return 0 if _forget({row.session_id for row in rows}, dry_run=True) else 1
     if not yes:
         import sys
 
         if not sys.stdin.isatty():
-            raise UsageError(f"{len(rows)} sessions would be deleted for good", hint="add --yes")
-        typer.confirm(f"Delete {len(rows)} sessions for good?", abort=True, err=True)
+            raise UsageError(f"{_counted(len(rows), 'session')} would be deleted for good", hint="add --yes")
+        typer.confirm(f"Delete {_counted(len(rows), 'session')} for good?", abort=True, err=True)
     with opened(read_only=False) as state:
         done = deletion.delete(state, rows)
+        everything = deletion.gone(state) | set(done.session_ids)
         archives = upkeep.old_archives(state.layout, 0)
-    note(f"{len(done.session_ids)} sessions deleted")
-    if archives:
-        note(f"what they were stands in {len(archives)} safety archives still: {os.path.dirname(archives[0])}")
-    if quoting := _quoting(set(done.session_ids)):
-        note(f"{quoting} candidates for lessons quote them still: `ontoref lesson candidates`")
+    note(f"{_counted(len(done.session_ids), 'session')} deleted")
     if not done.wiped:
-        note("a reader keeps old pages alive; run `ontoref state vacuum` when it has ended")
-    return 0
+        note(_KEPT_PAGES)
+    if archives:
+        many = _counted(len(archives), "safety archive")
+        note(f"what they were stands in {many} still: {os.path.dirname(archives[0])}")
+    return 0 if _forget(everything) else 1
 
 
 def _is_gone(state: State, name: str) -> bool:
@@ -84,16 +91,36 @@ def _is_gone(state: State, name: str) -> bool:
     from ontoref.state import archive, deletion
 
     there = any(name in (one.session_id, one.native_id) for one in archive.find(state, name))
-    return not there and deletion.was_deleted(state, name)
+    return not there and bool(deletion.gone(state, name))
 
 
-def _quoting(session_ids: set[str]) -> int:
-    """How many candidates for lessons that nobody has looked at quote one of the sessions."""
-    from ontoref.cli.lesson.shared import opened
+def _forget(session_ids: set[str], *, dry_run: bool = False) -> bool:
+    """Take what quotes the sessions out of the lessons, and tell it. False if they cannot be reached."""
+    from ontoref.cli.lesson.shared import now, placement
     from ontoref.errors import OntorefError
+    from ontoref.lesson.factory import every_table
+    from ontoref.lesson.forget import forget_sessions, quoting
 
+    whole = True
     try:
-        with opened(read_only=True) as store:
-            return sum(one["session_id"] in session_ids for one in store.list_pending_candidates())
-    except OntorefError:
-        return 0
+        for table in every_table(placement(), read_only=dry_run):
+            with closing(table):
+                done = quoting(table, session_ids) if dry_run else forget_sessions(table, session_ids, now())
+                if done.candidates or done.proposals:
+                    went = _counted(done.candidates, "candidate") + " for lessons"
+                    went += f" and {_counted(done.proposals, 'proposal')}" if done.proposals else ""
+                    note(f"{went} {'would go along' if dry_run else 'that quoted them went along'}")
+                if done.quotes:
+                    kept = _counted(done.quotes, "lesson or proposal", "lessons and proposals")
+                    note(f"{kept} {'would stay' if dry_run else 'stayed'}, without the excerpts")
+                if not done.wiped:
+                    note(_KEPT_PAGES)
+    except OntorefError as error:
+        whole = False
+        note(f"warning: what quotes them in the lessons stays: {error.message} ({error.location or 'lessons'})")
+        note("run this again when they can be reached; it is safe")
+    return whole
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"

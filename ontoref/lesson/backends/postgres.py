@@ -135,6 +135,15 @@ class PostgresTable:
     def put(self, row: Row) -> None:
         self._connected().execute(self._sql.put.encode(), row)
 
+    def remove(self, record_type: str, id: str) -> None:
+        self._connected().execute(self._sql.remove.encode(), (record_type, id))
+
+    def wipe(self) -> bool:
+        """Free the rows' space for others. What the server's own log and its backups hold is the server's."""
+        with self._lock, self._told():
+            self._connected().execute(f"VACUUM {self._sql.table}".encode())
+        return True
+
     def last_seq(self) -> int:
         return int(self._all(self._sql.last_seq, ())[0][0])
 

@@ -49,6 +49,7 @@ class Statements:
             f"INSERT INTO {table} ({_COLUMNS}) VALUES ({marks}) ON CONFLICT (record_type, id) DO UPDATE SET {changes}"
         )
         self.get = self._text(f"SELECT {_COLUMNS} FROM {table} WHERE record_type = ? AND id = ?")
+        self.remove = self._text(f"DELETE FROM {table} WHERE record_type = ? AND id = ?")
         self.last_seq = self._text(f"SELECT coalesce(max(seq), 0) FROM {table} WHERE record_type = 'audit'")
         self.counts = self._text(f"SELECT record_type, count(*) FROM {table} GROUP BY record_type")
         page = f"SELECT {_COLUMNS} FROM {table} WHERE record_type = ? AND "

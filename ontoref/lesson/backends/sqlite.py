@@ -87,6 +87,14 @@ class SqliteTable:
     def put(self, row: Row) -> None:
         self._database.execute(self._sql.put, row)
 
+    def remove(self, record_type: str, id: str) -> None:
+        self._database.execute(self._sql.remove, (record_type, id))
+
+    def wipe(self) -> bool:
+        with self._told():
+            self._database.release_pages()
+            return self._database.checkpoint("TRUNCATE")
+
     def last_seq(self) -> int:
         found = self._database.one(self._sql.last_seq)
         return int(found[0]) if found else 0
