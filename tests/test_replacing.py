@@ -46,9 +46,14 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
 def test_a_failure_leaves_what_was(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"old")
-    with pytest.raises(RuntimeError), replacing(str(path)) as aside:
-        Path(aside).write_bytes(b"half")
-        raise RuntimeError
+
+    def fail() -> None:
+        with replacing(str(path)) as aside:
+            Path(aside).write_bytes(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert path.read_bytes() == b"old"
     with pytest.raises(FileNotFoundError), replacing(str(tmp_path / "none" / "a")):
         pass
