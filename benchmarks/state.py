@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -53,7 +54,10 @@ def speed(base: Path, megabytes: int) -> int:
             for outcome in importer.run([str(tree)]):
                 assert outcome.status == "imported", outcome
             importer.finish()
-            ours = min(ours, time.perf_counter() - began)
+        # Closing counts on both sides: what is in the WAL until then is written to the file.
+        ours = min(ours, time.perf_counter() - began)
+        if number > 1:
+            shutil.rmtree(base / f"state-{number}")
     began = time.perf_counter()
     with State(Layout(str(base / "state-0")), read_only=False) as state:
         list(Importer(state).run([str(tree)]))

@@ -22,7 +22,7 @@ from ontoref.state.database import Database
 from ontoref.state.errors import LeaseHeld, LeaseLost, TooLarge
 from ontoref.state.facts import Facts
 from ontoref.state.faults import step
-from ontoref.state.filling import EMPTY_SHA256, Filler, begins_with, digest_of
+from ontoref.state.filling import EMPTY_SHA256, Filler, Target, begins_with, digest_of
 from ontoref.state.identify import Candidate, Identified, candidates, identify
 from ontoref.state.ledger import LINES
 from ontoref.state.sources import Status
@@ -199,25 +199,23 @@ class Importer:
             return Outcome(path, fate, row.session_id)
         step("import:claimed")
         session_id = row.session_id or ""
-        facts = Facts()
         before = sessions.stored(database, session_id)
-        filled = self._fill(database, session_id, who, path, facts, lease)
+        filled = self._fill(database, session_id, who, path, status, lease)
         if filled == "rewritten" and sources.in_store(path):
             # Rows of a living database change in place; what it holds now is the session.
             with database.transaction():
                 sessions.empty(database, session_id, EMPTY_SHA256)
-                facts, fate = Facts(), "grown"
-                self._fill(database, session_id, who, path, facts, lease)
+                fate = "grown"
+                self._fill(database, session_id, who, path, status, lease)
         elif filled == "rewritten":
             # The source is another text now. What it was stays; what it is comes beside it.
             row = self._put(row, session_id=self._free_id(who, path), offset_bytes=0, record_count=0)
             session_id = row.session_id or ""
-            before, facts, fate = None, Facts(), "rewritten"
-            filled = self._fill(database, session_id, who, path, facts, lease)
+            before, fate = None, "rewritten"
+            filled = self._fill(database, session_id, who, path, status, lease)
         now = sessions.stored(database, session_id)
         if now is None:
             return Outcome(path, "deleted", session_id)
-        self._describe(who, session_id, facts, status, first=before is None)
         step("import:described")
         self._keep_files(path, who.agent_id, session_id, who.runtime)
         step("import:files")
@@ -239,18 +237,23 @@ class Importer:
         return Outcome(path, "imported" if fate == "new" else fate, session_id, added, now.bad_line_count, _note(fate))
 
     def _fill(
-        self,
-        database: Database,
-        session_id: str,
-        who: Identified,
-        path: str,
-        facts: Facts,
-        lease: leases.Lease,
+        self, database: Database, session_id: str, who: Identified, path: str, status: Status, lease: leases.Lease
     ) -> str:
         native_id = who.info.native_id + session_id.removeprefix(who.session_id)
-        with database.transaction():
-            sessions.add(database, session_id, native_id, who.runtime, "jsonl", EMPTY_SHA256)
-        return self.filler.fill(database, session_id, path, facts, lease, self.on_bytes)
+        first, facts = sessions.stored(database, session_id) is None, Facts()
+        target = Target(
+            database,
+            session_id,
+            lease,
+            add=lambda: sessions.add(database, session_id, native_id, who.runtime, "jsonl", EMPTY_SHA256),
+            describe=lambda: self._describe(database, who, session_id, facts, status, first=first),
+            on_bytes=self.on_bytes or _nobody_asks,
+        )
+        filled = self.filler.fill(target, path, facts)
+        if filled == "shorter":
+            # Nothing was stored now, and what was may be of an import that did not come to its end.
+            database.atomically(lambda _: target.describe())
+        return filled
 
     def _claim(self, path: str, status: Status, who: Identified) -> tuple[ledger.Row, str]:
         """The source's row, with the session id that is its own from now on.
@@ -312,26 +315,26 @@ class Importer:
                 return session_id
             version += 1
 
-    def _describe(self, who: Identified, session_id: str, facts: Facts, status: Status, *, first: bool) -> None:
+    def _describe(
+        self, database: Database, who: Identified, session_id: str, facts: Facts, status: Status, *, first: bool
+    ) -> None:
         info = who.info
         ended = facts.ended_ms()
         if ended is None and first:
             ended = int(info.ended * 1000) if info.ended else status.mtime_ns // 1_000_000
-        database = self.state.writable_agent(who.agent_id)
-        with database.transaction():
-            sessions.describe(
-                database,
-                session_id,
-                session_key=info.session_key,
-                session_scope="subagent" if info.parent_session_id else None,
-                parent_session_id=f"{who.runtime}:{info.parent_session_id}" if info.parent_session_id else None,
-                project=info.cwd,
-                display_name=info.title,
-                model=facts.model or info.model,
-                model_provider=info.provider,
-                started_at=int(info.started * 1000) if info.started else None,
-                ended_at=ended,
-            )
+        sessions.describe(
+            database,
+            session_id,
+            session_key=info.session_key,
+            session_scope="subagent" if info.parent_session_id else None,
+            parent_session_id=f"{who.runtime}:{info.parent_session_id}" if info.parent_session_id else None,
+            project=info.cwd,
+            display_name=info.title,
+            model=facts.model or info.model,
+            model_provider=info.provider,
+            started_at=int(info.started * 1000) if info.started else None,
+            ended_at=ended,
+        )
 
     def _keep_files(self, path: str, agent_id: str, session_id: str, runtime: str = "") -> None:
         if keep_files(self.state, path, agent_id, session_id, runtime):
@@ -377,6 +380,10 @@ class Importer:
 
     def _put(self, row: ledger.Row, **changes: Any) -> ledger.Row:
         return ledger.put(self.state.writable(), replace(row, run_id=self._begun(), **changes))
+
+
+def _nobody_asks(size_bytes: int) -> None:
+    """Takes what a progress bar would."""
 
 
 def _note(fate: str) -> str | None:

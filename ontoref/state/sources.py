@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ontoref.transcript import openclaw_store
 from ontoref.transcript.find import STORES, store_of
-from ontoref.transcript.source import TranscriptError, lines_of
+from ontoref.transcript.source import TranscriptError, blocks_of, lines_of
 
-__all__ = ["Status", "exists", "in_store", "lines", "name_of", "status", "stored_sessions"]
+__all__ = ["Status", "blocks", "exists", "in_store", "lines", "name_of", "status", "stored_sessions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,13 @@ def stored_sessions(path: str) -> list[str]:
 def lines(path: str) -> Iterable[bytes]:
     """Lines of a source, each with its newline if it has one. Errors: as `lines_of`."""
     place = in_store(path)
-    if place is None:
-        return lines_of(path)
-    runtime, database, session_id = place
-    return _lines(runtime, database, session_id)
+    return lines_of(path) if place is None else _lines(*place)
+
+
+def blocks(path: str) -> Iterable[bytes]:
+    """The same bytes, cut anywhere. Errors: as `lines_of`."""
+    place = in_store(path)
+    return blocks_of(path) if place is None else _lines(*place)
 
 
 def status(path: str) -> Status:

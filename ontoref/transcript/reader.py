@@ -17,6 +17,8 @@ __all__ = ["READERS", "Reader", "Transcript", "detect", "head_of", "read", "read
 
 _HEAD_LINES = 50
 _HEAD_BYTES = 4 << 20
+# What a reader claims at most.
+_CERTAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ def detect(head: Head, location: str | None = None) -> str:
         claim = reader.claims(head)
         if claim > sure:
             best, sure = name, claim
+        if sure == _CERTAIN:
+            break
     if not best:
         raise UnknownFormat(
             "no known transcript format",

@@ -18,6 +18,7 @@ __all__ = [
     "Source",
     "TranscriptError",
     "UnknownFormat",
+    "blocks_of",
     "follow",
     "half_a_second",
     "lines_of",
@@ -130,15 +131,30 @@ def lines_of(path: str) -> Iterator[bytes]:
             for a damaged one.
     """
     with open(path, "rb", buffering=_BUFFER_BYTES) as file:
-        start = file.read(4)
-        file.seek(0)
-        if start != _ZSTD_MAGIC:
+        if not _is_packed(file):
             yield from file
         else:
-            yield from _unpacked(path, file)
+            yield from _unpacked(path, file, iter)
 
 
-def _unpacked(path: str, file: IO[bytes]) -> Iterator[bytes]:
+def blocks_of(path: str) -> Iterator[bytes]:
+    """The same bytes, cut anywhere. Errors: as `lines_of`."""
+    with open(path, "rb", buffering=0) as file:
+        yield from _unpacked(path, file, _blocks) if _is_packed(file) else _blocks(file)
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    while block := file.read(_BUFFER_BYTES):
+        yield block
+
+
+def _is_packed(file: IO[bytes]) -> bool:
+    start = file.read(4)
+    file.seek(0)
+    return start == _ZSTD_MAGIC
+
+
+def _unpacked(path: str, file: IO[bytes], pieces: Callable[[IO[bytes]], Iterator[bytes]]) -> Iterator[bytes]:
     import io
 
     try:
@@ -148,7 +164,7 @@ def _unpacked(path: str, file: IO[bytes]) -> Iterator[bytes]:
     try:
         # A rollout may be several frames, one for each time it was appended to.
         reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        yield from io.BufferedReader(reader, _BUFFER_BYTES)
+        yield from pieces(io.BufferedReader(reader, _BUFFER_BYTES))
     except zstandard.ZstdError as error:
         raise TranscriptError(f"the compressed file is damaged: {error}", location=path) from None
 
