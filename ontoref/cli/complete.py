@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from ontoref.cli.listing import Listing
     from ontoref.interaction.rows import Row
     from ontoref.vocabulary import Facet, Vocabulary
 
-__all__ = ["columns", "names", "where_terms", "words_of"]
+__all__ = ["columns", "list_columns", "list_terms", "names", "where_terms", "words_of"]
 
 # typer calls these with the context and with what stands there so far; a pair is a word and what it means.
 Offer = list[tuple[str, str]]
@@ -69,6 +70,35 @@ def columns(ctx: click.Context, incomplete: str) -> Offer:
     if vocabulary is None or row is None:
         return []
     return _listed(incomplete, ((name, "") for name in known_columns(row, vocabulary)))
+
+
+def list_terms(listing: Listing) -> Callable[[click.Context, str], Offer]:
+    """For `--where` of a listing: first the paths, then the words of one."""
+
+    def complete(ctx: click.Context, incomplete: str) -> Offer:
+        from ontoref.cli.listed import field_paths
+
+        path, sign, values = incomplete.partition("=")
+        if not sign:
+            return [(f"{path}=", "") for path in field_paths(listing) if path.startswith(incomplete)]
+        found = next((field for field in listing.fields() if field.path == path.removesuffix("!").strip()), None)
+        if found is None:
+            return []
+        words = ("true", "false") if found.type == "boolean" else found.words
+        return [(f"{path}={word}", meaning) for word, meaning in _listed(values, ((word, "") for word in words))]
+
+    return complete
+
+
+def list_columns(listing: Listing) -> Callable[[click.Context, str], Offer]:
+    """For `--columns` and `--sort` of a listing, also after a comma."""
+
+    def complete(ctx: click.Context, incomplete: str) -> Offer:
+        from ontoref.cli.listed import column_names
+
+        return _listed(incomplete, ((name, "") for name in column_names(listing)))
+
+    return complete
 
 
 def _in_force(ctx: click.Context) -> Vocabulary | None:

@@ -18,9 +18,11 @@ __all__ = [
     "condition",
     "did_you_mean",
     "equality",
+    "parse_term",
     "parse_where",
     "paths_of",
     "touching",
+    "typed_value",
 ]
 
 RECORD = "InteractionRecord"
@@ -112,15 +114,23 @@ def parse_where(text: str, noun: str | None, vocabulary: Vocabulary) -> Conditio
             `record.` says so outright. A comma within a value is written `\,`.
     Errors: WhereError, with what can be asked instead.
     """
+    path, negated, values = parse_term(text)
+    reach, facet = resolve(path, noun, vocabulary)
+    return condition((reach,), facet, path, values, vocabulary, negated=negated)
+
+
+def parse_term(text: str) -> tuple[str, bool, list[str]]:
+    r"""The path of a term, whether it is negated, and its values, in which a comma is written `\,`.
+
+    Errors: WhereError.
+    """
     match = _TERM.fullmatch(text.strip())
     if match is None:
         raise WhereError(
             f'"{text}" is no condition', hint="write PATH=VALUE, PATH=VALUE,VALUE or PATH!=VALUE: kind=Fix,Feature"
         )
     path, sign, rest = match.groups()
-    reach, facet = resolve(path, noun, vocabulary)
-    values = [value.replace("\\,", ",") for value in _COMMA.split(rest)]
-    return condition((reach,), facet, path, values, vocabulary, negated=sign == "!=")
+    return path, sign == "!=", [value.replace("\\,", ",") for value in _COMMA.split(rest)]
 
 
 def condition(
@@ -233,19 +243,27 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _value(facet: Facet, name: str, text: str, vocabulary: Vocabulary) -> str | int | bool:
+    enum = facet.enum if facet.enum and not facet.open else ""
+    return typed_value(name, text, facet.type, tuple(vocabulary.enum(enum)) if enum else (), enum)
+
+
+def typed_value(name: str, text: str, type: str | None, words: Sequence[str], called: str) -> str | int | bool:
+    """A value as it stands in JSON, from what was typed.
+
+    Shape:  name is what the person calls the field; words are all that it can be, if any, and called what one is.
+    Errors: WhereError for what the field can never be.
+    """
     if text == "":
         raise WhereError(f"{name}: the value is missing", hint=f"write {name}=VALUE")
-    if facet.type == "boolean":
+    if type == "boolean":
         if text not in ("true", "false"):
             raise WhereError(f'{name}: "{text}" is neither true nor false')
         return text == "true"
-    if facet.type == "integer":
+    if type == "integer":
         if not re.fullmatch(r"-?[0-9]{1,18}", text):
             raise WhereError(f'{name}: "{text}" is no whole number')
         return int(text)
-    if facet.enum and not facet.open and text not in vocabulary.enum(facet.enum):
-        article = "an" if facet.enum[0] in "AEIOU" else "a"
-        raise WhereError(
-            f'{name}: "{text}" is not {article} {facet.enum}', hint=did_you_mean(text, vocabulary.enum(facet.enum))
-        )
+    if words and text not in words:
+        article = "an" if called[0] in "AEIOUaeiou" else "a"
+        raise WhereError(f'{name}: "{text}" is not {article} {called}', hint=did_you_mean(text, words))
     return text

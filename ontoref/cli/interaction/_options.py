@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from ontoref.cli.complete import columns, where_terms, words_of
+from ontoref.cli.complete import columns as column_names
+from ontoref.cli.complete import where_terms, words_of
+from ontoref.cli.listing import Columns, Form, Limit, Since, Sort, Until, Where, with_options
 from ontoref.cli.output import Format
 
 __all__ = ["QueryOptions", "query_command"]
@@ -26,10 +26,7 @@ class QueryOptions(NamedTuple):
         list[str] | None,
         typer.Argument(help="Logs: files, folders, globs or -. None: the project's own.", metavar="PATH..."),
     ] = None
-    where: Annotated[
-        list[str] | None,
-        _any("--where -w", "PATH=VALUE[,VALUE] or PATH!=VALUE. May be repeated: all must hold.", "TERM", where_terms),
-    ] = None
+    where: Where = None
     actor: Annotated[list[str] | None, _any("--actor", "Only records by this actor.", "ACTOR", words_of("actor"))] = (
         None
     )
@@ -50,42 +47,22 @@ class QueryOptions(NamedTuple):
     tension: Annotated[
         list[str] | None, _any("--tension", "Only what engaged this tension.", "ID", words_of("tensions_engaged"))
     ] = None
-    since: Annotated[str | None, typer.Option(help="From this time on: a date, a time or an age (7d).")] = None
-    until: Annotated[str | None, typer.Option(help="Before this time: a date, a time or an age (2w).")] = None
+    since: Since = None
+    until: Until = None
     history: Annotated[
         bool, typer.Option("--history", help="Superseded records too, and every entry of a decision.")
     ] = False
-    sort: Annotated[
-        str | None,
-        typer.Option(help="Columns to sort by, in place of the time.", metavar="COLUMN,…", autocompletion=columns),
-    ] = None
+    sort: Sort = None
     reverse: Annotated[bool, typer.Option("--reverse", help="The other way round: newest first.")] = False
-    limit: Annotated[int | None, typer.Option(min=0, help="At most this many rows.", metavar="N")] = None
-    columns: Annotated[
-        str | None, typer.Option(help="Show just these.", metavar="COLUMN,…", autocompletion=columns)
-    ] = None
-    form: Annotated[Format, typer.Option("--format", help="How to print it.")] = Format.table
+    limit: Limit = None
+    columns: Columns = None
+    form: Form = Format.table
     schemas: Annotated[str | None, typer.Option(help="Folder of vocabulary files.", metavar="DIR")] = None
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes to use; default: all cores.", metavar="N")] = None
 
 
 def query_command(function: Callable[..., int]) -> Callable[..., int]:
     """The function as a command: QueryOptions, its first argument, come as options beside its own."""
-    shared = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=QueryOptions._field_defaults[name], annotation=hint
-        )
-        for name, hint in get_type_hints(QueryOptions, include_extras=True).items()
-    ]
-    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-
-    @functools.wraps(function)
-    def command(**given: Any) -> int:
-        options = QueryOptions(**{parameter.name: given.pop(parameter.name) for parameter in shared})
-        return function(options, **given)
-
-    everything = [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
-    del command.__dict__["__wrapped__"]
-    command.__dict__["__signature__"] = inspect.Signature(everything, return_annotation=int)
-    command.__annotations__ = {p.name: p.annotation for p in everything} | {"return": int}
-    return command
+    return with_options(
+        QueryOptions, function, completers={"where": where_terms, "sort": column_names, "columns": column_names}
+    )

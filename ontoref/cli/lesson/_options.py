@@ -13,9 +13,6 @@ Scope = Annotated[
     typer.Option("--scope", help="Only this scope: agent_id=NAME,workspace=PATH,domain=NAME.", metavar="KEY=VALUE,…"),
 ]
 Kind = Annotated[str | None, typer.Option("--kind", help="lesson or skill.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=0, help="At most so many.", metavar="N")]
 Form = Annotated[Format, typer.Option("--format", help="How to print.")]
 By = Annotated[str | None, typer.Option("--by", help="Who decides; default: you, or the agent that runs this.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why, for the audit trail.")]
-Since = Annotated[str | None, typer.Option("--since", help="From this time on: a date, a time or an age (7d).")]
-Until = Annotated[str | None, typer.Option("--until", help="Before this time: a date, a time or an age (2w).")]

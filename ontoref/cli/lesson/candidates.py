@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from ontoref.cli.lesson._options import Form, Limit, Scope
-from ontoref.cli.output import Format, emit
+from ontoref.cli.lesson._options import Scope
+from ontoref.cli.lesson.fields import CANDIDATES
+from ontoref.cli.listing import ListOptions, list_command
 
 
-def candidates(scope: Scope = None, limit: Limit = None, form: Form = Format.table) -> None:
+@list_command(CANDIDATES)
+def candidates(options: ListOptions, scope: Scope = None) -> None:
     """List what was captured from sessions and waits for `ontoref lesson run`, oldest first.
 
+    --since and --until ask when it was captured.
+
     \b
-    Example:
+    Examples:
       ontoref lesson candidates --scope agent_id=claude-code
+      ontoref lesson candidates --where signals=correction --since 7d --columns id,session_id
     """
     from ontoref.cli.lesson.shared import opened, scope_of
-    from ontoref.cli.output import note
+    from ontoref.cli.listed import Narrowing
 
+    wanted = Narrowing(options, CANDIDATES)
     with opened(read_only=True) as store:
-        rows = store.list_pending_candidates(scope_of(scope), limit)
-    emit(rows, form, columns=("id", "excerpt", "signals", "session_id", "created_at", "status"))
-    if not rows and form is Format.table:
-        note("none waits; `ontoref transcript import` captures them, unless capture is off")
+        rows = store.list_pending_candidates(scope_of(scope), wanted.first)
+    wanted.emit(rows, empty="none waits; `ontoref transcript import` captures them, unless capture is off")

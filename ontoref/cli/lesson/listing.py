@@ -2,76 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ontoref.cli.lesson._options import Form, Kind, Limit, Scope, Since, Until
-from ontoref.cli.output import Format, emit
+from ontoref.cli.lesson._options import Kind, Scope
+from ontoref.cli.lesson.fields import LESSONS, show_title, show_updated
+from ontoref.cli.listing import ListOptions, list_command
 
-COLUMNS = ("id", "title", "kind", "durability", "active", "votes", "sessions", "updated")
 
-
+@list_command(LESSONS)
 def listing(
+    options: ListOptions,
     scope: Scope = None,
     kind: Kind = None,
     durability: Annotated[str | None, typer.Option(help="durable, decaying or ephemeral.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only lessons with this tag; may be repeated.")] = None,
     session: Annotated[str | None, typer.Option(help="Only lessons seen in this session.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Those too that were superseded or have ended.")] = False,
-    since: Since = None,
-    until: Until = None,
-    limit: Limit = None,
-    form: Form = Format.table,
 ) -> None:
     """List lessons that hold now, the one changed last first.
+
+    --since and --until ask when a lesson was changed. A --where that names active looks at all lessons.
 
     \b
     Examples:
       ontoref lesson list --scope workspace=/home/me/app --tag git
-      ontoref lesson list --all --since 30d --format json
+      ontoref lesson list --where durability!=ephemeral --where scope.domain=git --sort harmful --reverse
+      ontoref lesson list --all --since 30d --columns id,title,updated --format csv
     """
-    from ontoref.cli.lesson.shared import lesson_row, moments, now, opened, scope_of
-    from ontoref.cli.output import note
-    from ontoref.lesson.lifecycle import instant_us
+    from ontoref.cli.lesson.shared import lesson_row, now, opened, scope_of
+    from ontoref.cli.listed import Narrowing
 
+    wanted = Narrowing(options, LESSONS)
     at = now()
-    start, end = moments(since, until)
-    plain = not (tag or session or start is not None or end is not None or durability)
-    first = limit if plain else None
+    first = None if tag or session or durability else wanted.first
     with opened(read_only=True) as store:
-        if all_:
+        if all_ or "active" in wanted.asked:
             found = store.list_lessons(scope_of(scope), kind, durability, limit=first)
         else:
             found = store.list_active_lessons(at, scope_of(scope), kind, first)
             if durability:
                 store.list_lessons(durability=durability, limit=0)
                 found = [one for one in found if one["durability"] == durability]
-    rows = []
-    for one in found:
-        changed = instant_us(one["updated_at"]) if one.get("updated_at") else 0
-        if (start is not None and changed < start) or (end is not None and changed >= end):
-            continue
-        if not set(tag or ()) <= set(one.get("tags") or ()):
-            continue
-        if session and not any(str(seen.get("session_id")) == session for seen in one.get("evidence") or ()):
-            continue
-        rows.append(lesson_row(one, at))
-    rows = rows[:limit]
-    if form in (Format.json, Format.jsonl):
-        emit(rows, form, columns=COLUMNS)
-        return
-    emit([shown(row) for row in rows], form, columns=COLUMNS)
-    if not rows:
-        note("no lessons; `ontoref lesson proposals` lists what waits for review")
+    rows = [
+        lesson_row(one, at)
+        for one in found
+        if set(tag or ()) <= set(one.get("tags") or ())
+        and (not session or any(str(seen.get("session_id")) == session for seen in one.get("evidence") or ()))
+    ]
+    wanted.emit(rows, whole=first is None, empty="no lessons; `ontoref lesson proposals` lists what waits for review")
 
 
-def shown(row: dict[str, object]) -> dict[str, object]:
+def shown(row: dict[str, Any]) -> dict[str, Any]:
     """A row as a table shows it."""
     return {
         **row,
         "kind": row.get("record_kind"),
-        "votes": f"+{row.get('helpful') or 0} -{row.get('harmful') or 0}",
-        "updated": str(row.get("updated_at") or "")[:10],
-        "title": row.get("title") or row.get("statement"),
+        "updated": show_updated(row),
+        "title": show_title(row),
     }

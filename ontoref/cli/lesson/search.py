@@ -34,6 +34,6 @@ def search(
     rows = [{"score": hit["score"], **lesson_row(hit["lesson"], at)} for hit in hits]
     if form not in (Format.json, Format.jsonl):
         rows = [shown(row) for row in rows]
-    emit(rows, form, columns=("score", "id", "title", "kind", "votes", "updated"))
+    emit(rows, form, columns=("score", "id", "title", "kind", "helpful", "harmful", "updated"))
     if not rows and form is Format.table:
         note("nothing holds all of these words")

@@ -18,7 +18,6 @@ __all__ = [
     "capture_mode",
     "detail",
     "lesson_row",
-    "moments",
     "named",
     "now",
     "opened",
@@ -153,16 +152,6 @@ def reviewer(given: str | None) -> str:
     if agent is not None:
         return str(agent)
     return os.environ.get("USER") or os.environ.get("USERNAME") or "somebody"
-
-
-def moments(since: str | None, until: str | None) -> tuple[int | None, int | None]:
-    """What was typed after --since and --until, in microseconds. Errors: UsageError."""
-    from ontoref.cli.state.shared import moment_ms
-
-    return (
-        moment_ms(since, "--since") * 1000 if since else None,
-        moment_ms(until, "--until") * 1000 if until else None,
-    )
 
 
 def named(store: OpenStore, beginning: str, what: str) -> str:
