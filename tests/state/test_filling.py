@@ -13,7 +13,9 @@ PIECES = st.lists(st.sampled_from([b"\n", b"\n\n", b"a", b"bcd", b"\r\n", b"\xef
 
 
 @given(PIECES, st.sampled_from([b"", b"half", b"h"]), st.integers(1, 30), st.integers(1, 5))
-def test_chunks_are_the_source_in_whole_lines(blocks: list[bytes], half: bytes, most_bytes: int, most_lines: int) -> None:
+def test_chunks_are_the_source_in_whole_lines(
+    blocks: list[bytes], half: bytes, most_bytes: int, most_lines: int
+) -> None:
     """Every byte once and in order; only the last chunk may end within a line; none holds very many lines."""
     with mock.patch.multiple(filling, _CHUNK_BYTES=most_bytes, _CHUNK_LINES=most_lines):
         chunks = list(filling._chunks(blocks, half))
