@@ -82,7 +82,9 @@ class Narrowing:
             # Columns are told apart by place: a path may be shown twice, whole and as people read it.
             cells = [{str(at): _cell(column, row) for at, column in enumerate(columns)} for row in rows]
             headers = {str(at): column.header or column.path for at, column in enumerate(columns)}
-            emit(cells, form, columns=list(headers), headers=headers)
+            # As in a query, a column in which nothing stands is left out, unless somebody asked for it.
+            used = [at for at in headers if chosen or any(row[at] not in (None, [], "") for row in cells)]
+            emit(cells, form, columns=used, headers=headers)
         elif form is Format.csv:
             emit(rows, form, columns=paths)
         elif chosen:

@@ -201,6 +201,15 @@ def test_columns_are_chosen_by_heading_or_by_path(filled: Lessons) -> None:
     assert rows[-1] == ["a", "x, y"]
 
 
+def test_a_column_without_a_value_is_left_out_unless_it_is_asked_for(filled: Lessons) -> None:
+    filled(
+        "lesson", "import", "-", stdin=json.dumps({"record_type": "candidate", "record": candidate("k0", signals=[])})
+    )
+    assert "signals" in filled("lesson", "candidates").out
+    assert "signals" not in filled("lesson", "candidates", "--where", "id=k0").out
+    assert "signals" in filled("lesson", "candidates", "--where", "id=k0", "--columns", "id,signals").out
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

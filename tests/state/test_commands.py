@@ -210,3 +210,32 @@ def test_a_deletion_says_what_still_holds_it(ontoref: Run, layout: Layout, tmp_p
     told = ontoref("session", "delete", ID, "--yes").stderr.decode()
     assert "1 safety archive still" in told
     assert "1 candidate for lessons that quoted them went along" in told
+
+
+def test_sessions_are_asked_like_the_interaction_log(ontoref: Run, tmp_path: Path) -> None:
+    folder = project(tmp_path / "home")
+    other = SESSION[:-1] + ("0" if SESSION[-1] != "0" else "1")
+    (folder / f"{SESSION}.jsonl").write_bytes(claude(count=4))
+    assert ontoref("transcript", "import", "--all").returncode == 0
+    (folder / f"{other}.jsonl").write_bytes(claude(other, count=6))
+
+    def ids(*words: str) -> list[object]:
+        done = ontoref(*words, "--format", "jsonl")
+        assert done.returncode == 0, done.stderr
+        return [row["id"] for row in lines(done.stdout)]
+
+    new = f"claude-code:{other}"
+    assert ids("transcript", "find", "--where", "archived=false") == [new]
+    assert ids("transcript", "find", "--where", "runtime=codex,claude-code", "--sort", "size") == [ID, new]
+    assert ids("transcript", "find", "--sort", "size", "--reverse", "--limit", "1") == [new]
+    assert ids("transcript", "find", "--limit", "0") == []
+    assert b"1 of 2 sessions" in ontoref("transcript", "find", "--limit", "1").stderr
+    assert ontoref("transcript", "import", "--all").returncode == 0
+    assert sorted(map(str, ids("session", "show"))) == sorted([ID, new])
+    assert ids("session", "show", "--where", "lines=6") == [new]
+    assert ids("session", "show", "--where", f"native_id!={other}", "--limit", "1") == [ID]
+    assert ids("session", "show", "--since", "2026-11-30T10:00:05Z") == [new]
+    assert ids("session", "show", "--until", "2026-11-30T10:00:05Z") == [ID]
+    told = ontoref("session", "show", "--sort", "lines", "--columns", "lines,size,size_bytes").stdout.decode().split()
+    assert told[:5] == ["lines", "size", "size_bytes", "4", told[4]]
+    assert b"none of 2 sessions matches" in ontoref("session", "show", "--where", "runtime=codex").stderr
