@@ -15,7 +15,8 @@ from ontoref.state.errors import BadAgentId
 from ontoref.state.layout import agent_id_of
 from ontoref.transcript.reader import detect, head_of, read_source
 from ontoref.transcript.report import SessionInfo
-from ontoref.transcript.source import Folder, Source
+from ontoref.transcript.source import Folder, Source, TranscriptError
+from ontoref.transcript.tree import Unread, files_below, silently
 
 __all__ = ["Candidate", "Identified", "agent_of", "candidates", "identify", "real_path"]
 
@@ -95,40 +96,46 @@ def agent_of(runtime: str, native_agent: str | None) -> str:
         return f"{runtime}-{hashlib.sha256(wanted.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-def candidates(path: str) -> Iterator[Candidate]:
+def candidates(path: str, unread: Unread = silently) -> Iterator[Candidate]:
     """What there is to import at a path: transcripts, then what needs them.
 
-    Shape:  a folder is walked in order of names; a file brings the transcripts of its sub-agents along.
-    Errors: OSError if a folder cannot be read.
+    Shape: a folder is walked in order of names; a file brings the transcripts of its sub-agents along. unread is
+           told of folders that cannot be listed, and of databases that cannot be opened.
     """
     path = real_path(path)
     if not os.path.isdir(path):
-        inside = sources.stored_sessions(path)
+        try:
+            inside = sources.stored_sessions(path)
+        except OSError:
+            # Who reads it will tell why it cannot.
+            inside = []
+        except TranscriptError as error:
+            unread(path, error.message)
+            return
         if inside:
             yield from (Candidate(place, "transcript") for place in inside)
             return
         yield _candidate(path)
         folder = path.removesuffix(".jsonl")
         if folder != path and os.path.isdir(folder):
-            yield from candidates(folder)
+            yield from candidates(folder, unread)
         return
     later = []
-    for folder, folders, files in os.walk(path, onerror=_refuse):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in sorted(files):
-            if _STORE.fullmatch(name):
-                yield from candidates(os.path.join(folder, name))
-                continue
-            # A checkpoint is a copy of a session that stands beside it.
-            if name in _NO_TRANSCRIPT or ".checkpoint." in name:
-                continue
-            if name != INDEX and not _TRANSCRIPT.fullmatch(name):
-                continue
-            found = _candidate(os.path.join(folder, name))
-            if found.kind == "transcript":
-                yield found
-            else:
-                later.append(found)
+    for file in files_below(path, unread, skipped=_SKIPPED_FOLDERS):
+        name = os.path.basename(file)
+        if _STORE.fullmatch(name):
+            yield from candidates(file, unread)
+            continue
+        # A checkpoint is a copy of a session that stands beside it.
+        if name in _NO_TRANSCRIPT or ".checkpoint." in name:
+            continue
+        if name != INDEX and not _TRANSCRIPT.fullmatch(name):
+            continue
+        found = _candidate(file)
+        if found.kind == "transcript":
+            yield found
+        else:
+            later.append(found)
     yield from later
 
 
@@ -137,7 +144,3 @@ def _candidate(path: str) -> Candidate:
     if name == INDEX:
         return Candidate(path, "routes")
     return Candidate(path, "trajectory" if name.endswith(TRAJECTORY) else "transcript")
-
-
-def _refuse(error: OSError) -> None:
-    raise error

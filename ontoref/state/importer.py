@@ -77,14 +77,18 @@ class Importer:
     def run(self, paths: Iterable[str]) -> Iterator[Outcome]:
         """Import every source at the paths. What another process works on is looked at again at the end."""
         busy = []
+        unread: dict[str, str] = {}
         for path in paths:
-            for candidate in candidates(path):
+            for candidate in candidates(path, unread.setdefault):
                 outcome = self.one(candidate, wait=False)
                 if outcome.status == "busy":
                     self.counts["busy"] -= 1
                     busy.append(candidate)
                 else:
                     yield outcome
+        for path, why in unread.items():
+            self.counts["failed"] += 1
+            yield Outcome(path, "failed", note=why)
         for candidate in busy:
             yield self.one(candidate, wait=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -55,6 +56,8 @@ def status(path: str) -> Status:
     place = in_store(path)
     if place is None:
         found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            raise TranscriptError("it is no file that can be read again: a pipe, a socket or a device", location=path)
         return Status(found.st_size, found.st_mtime_ns)
     runtime, database, session_id = place
     for row in STORES[runtime].sessions(database):

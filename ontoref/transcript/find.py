@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ontoref.errors import MissingExtra, OntorefError
@@ -15,6 +13,7 @@ from ontoref.transcript import openclaw_store, opencode_store
 from ontoref.transcript.reader import READERS, Transcript, detect, head_of, read_source
 from ontoref.transcript.report import SessionInfo
 from ontoref.transcript.source import Memory, Source, TranscriptError, half_a_second, lines_of
+from ontoref.transcript.tree import Unread, files_below, files_like, silently
 
 __all__ = [
     "LAYOUTS",
@@ -166,23 +165,31 @@ def find(
     runtimes: Iterable[str] = (),
     root: str | None = None,
     children: bool = False,
+    unread: Unread = silently,
 ) -> list[Found]:
     """Sessions, newest first.
 
     Shape:  runtimes limits the search; root is any folder to search instead of the runtimes' own, its files
-            told apart by their first lines; children adds sub-agents' sessions.
+            told apart by their first lines; children adds sub-agents' sessions. unread is
+            told of what cannot be read.
     Errors: none for files: what cannot be read or is no session is left out.
     """
     wanted = [name for name in LAYOUTS if name in set(runtimes)] if runtimes else list(LAYOUTS)
     found: dict[str, Found] = {}
-    for runtime, path in _candidates(environ, home, wanted, root, children):
+    for runtime, path in _candidates(environ, home, wanted, root, children, unread):
         if runtime in STORES and _is_store(os.path.basename(path)):
             try:
                 some = stored(runtime, path)
-            except (OSError, TranscriptError):
+            except (OSError, TranscriptError) as error:
+                unread(
+                    path,
+                    error.message if isinstance(error, TranscriptError) else f"it cannot be read: {error.strerror}",
+                )
                 continue
         else:
             one = look(path, runtime or None)
+            if one is None and not os.access(path, os.R_OK) and os.path.lexists(path):
+                unread(path, "it cannot be read")
             some = [one] if one is not None and one.runtime in wanted else []
         for session in some:
             if children or session.parent is None:
@@ -321,37 +328,28 @@ def _head(path: str, size: int) -> list[bytes]:
 
 
 def _candidates(
-    environ: Mapping[str, str], home: str, wanted: list[str], root: str | None, children: bool
+    environ: Mapping[str, str], home: str, wanted: list[str], root: str | None, children: bool, unread: Unread
 ) -> Iterator[tuple[str, str]]:
     """Files that may be sessions, each with its runtime; with "" where only its lines can tell."""
     if root is not None:
-        for folder, folders, names in os.walk(root):
-            folders.sort()
-            for name in sorted(names):
-                path = os.path.join(folder, name)
-                if _is_store(name):
-                    runtime = "openclaw" if name.endswith(".sqlite") else "opencode"
-                    if runtime in wanted:
-                        yield runtime, path
-                elif _may_be_session(name):
-                    yield "", path
+        for path in files_below(root, unread):
+            name = os.path.basename(path)
+            if _is_store(name):
+                runtime = "openclaw" if name.endswith(".sqlite") else "opencode"
+                if runtime in wanted:
+                    yield runtime, path
+            elif _may_be_session(name):
+                yield "", path
         return
     for runtime in wanted:
         layout = LAYOUTS[runtime]
         patterns = layout.sessions + layout.stores + (layout.children if children else ())
         for base in roots(runtime, environ, home):
             for pattern in patterns:
-                for place in _glob(base, pattern):
-                    if _is_store(place.name) or _may_be_session(place.name):
-                        yield runtime, str(place)
-
-
-def _glob(base: str, pattern: str) -> list[Path]:
-    try:
-        return sorted(place for place in Path(base).glob(pattern) if place.is_file())
-    except OSError as error:
-        sys.stderr.write(f"note: {base}: {error.strerror}\n")
-        return []
+                for path in files_like(base, pattern, unread):
+                    name = os.path.basename(path)
+                    if _is_store(name) or _may_be_session(name):
+                        yield runtime, path
 
 
 def _is_store(name: str) -> bool:

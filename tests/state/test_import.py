@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -503,6 +504,33 @@ def test_a_source_that_can_not_be_read_is_written_down(
         assert exported(layout, ID) == claude()
         source.touch()
     assert [o.status for o in load(layout, source)] == ["unchanged"]
+
+
+def test_a_folder_that_cannot_be_listed_fails_alone(
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be looked into is a failure of its own; everything else goes in."""
+    one, two = project(tmp_path / "home"), tmp_path / "home" / ".claude" / "projects" / "-two"
+    two.mkdir()
+    for folder in (one, two):
+        (folder / f"{folder.name[-1] + SESSION[1:]}.jsonl").write_bytes(claude(folder.name[-1] + SESSION[1:]))
+    os.mkfifo(one / "pipe.jsonl")
+    really = os.scandir
+
+    def scandir(path: Any = ".") -> Any:
+        if os.path.realpath(path) == str(two):
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return really(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", scandir)
+        outcomes = load(layout, one.parent)
+    assert [(o.status, o.path.rpartition("/")[2], o.note) for o in outcomes[1:]] == [
+        ("failed", "-two", "the folder cannot be listed: Permission denied")
+    ]
+    assert [o.status for o in load(layout, one.parent)] == ["unchanged", "imported"]
+    (pipe,) = load(layout, one / "pipe.jsonl")
+    assert (pipe.status, "no file that can be read again" in (pipe.note or "")) == ("failed", True)
 
 
 def test_a_follower_tells_a_failure_once(layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

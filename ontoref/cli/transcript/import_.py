@@ -192,7 +192,9 @@ def _found(session: str | None, runtime: str | None) -> Iterator[str]:
 
     from ontoref.transcript.find import find, resolve
 
-    everything = find(os.environ, os.path.expanduser("~"), runtimes=[runtime] if runtime else [], children=True)
+    unread: dict[str, str] = {}
+    home, runtimes = os.path.expanduser("~"), [runtime] if runtime else []
+    everything = find(os.environ, home, runtimes=runtimes, children=True, unread=unread.setdefault)
     if session is not None:
         everything = [resolve(session, everything)]
     beside = set()
@@ -202,6 +204,9 @@ def _found(session: str | None, runtime: str | None) -> Iterator[str]:
         index = os.path.join(os.path.dirname(one.path), "sessions.json")
         beside |= {path for path in (trace, index) if os.path.exists(path)}
     yield from sorted(beside)
+    if session is None:
+        # The importer tells why it cannot look into them.
+        yield from unread
 
 
 def _pause(idle: float | None, rest: Callable[[], None]) -> Callable[[bool], bool]:

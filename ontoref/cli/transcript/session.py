@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Session", "find_sessions", "open_session"]
 
 
+# What was told already.
+_told: set[str] = set()
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A session that can be read, more than once unless it is stdin.
@@ -81,7 +85,16 @@ def find_sessions(runtimes: list[str] | None = None, root: str | None = None, *,
     if root is not None and not os.path.isdir(root):
         raise UsageError("there is no such folder", location=root, hint="name a folder to search")
     home = os.path.expanduser("~")
-    return find(os.environ, home, runtimes=runtimes or (), root=root, children=children)
+    return find(os.environ, home, runtimes=runtimes or (), root=root, children=children, unread=_tell)
+
+
+def _tell(path: str, why: str) -> None:
+    """Warn of what cannot be looked into, once: a server searches again and again."""
+    from ontoref.cli.output import note
+
+    if path not in _told:
+        _told.add(path)
+        note(f"warning: {path}: {why}")
 
 
 def open_session(given: str, runtime: str | None = None, root: str | None = None) -> Session:
@@ -97,6 +110,10 @@ def open_session(given: str, runtime: str | None = None, root: str | None = None
         raise UsageError("this is a folder, not a session", location=given, hint="ontoref transcript find --root DIR")
     if os.path.isfile(given):
         return _file(given, runtime)
+    if os.path.exists(given):
+        # A pipe, as the shell makes of <(zcat old.jsonl.gz), can be read once, like stdin.
+        with open(given, "rb") as pipe:
+            return Session(None, runtime, None, tuple(pipe))
     name, _, session = given.rpartition("#")
     if name and os.path.isfile(name):
         return _file(name, runtime, session)

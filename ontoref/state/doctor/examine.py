@@ -15,6 +15,7 @@ from ontoref.state.importer import RUN_SCOPE
 from ontoref.state.store import State
 from ontoref.state.workshop import is_leftover
 from ontoref.transcript.find import LAYOUTS, roots
+from ontoref.transcript.tree import files_like
 
 __all__ = ["examine", "leftovers"]
 
@@ -203,18 +204,29 @@ def _in_danger(state: State, environ: Mapping[str, str], home: str, now_s: float
         layout = LAYOUTS[runtime]
         for base in roots(runtime, environ, home):
             period = _setting(os.path.join(base, "settings.json"), setting, days)
-            paths = [path for pattern in (*layout.sessions, *layout.children) for path in Path(base).glob(pattern)]
+            unread: dict[str, str] = {}
+            patterns = (*layout.sessions, *layout.children)
+            paths = {path for pattern in patterns for path in files_like(base, pattern, unread.setdefault)}
             lost = []
             for path in sorted(paths):
                 try:
-                    status = path.stat()
+                    status = os.stat(path)
                 except OSError:
                     continue
                 if status.st_size == 0 or now_s - status.st_mtime < max(0, period - _WARN_DAYS) * _DAY_S:
                     continue
                 row = ledger.get(control, os.path.realpath(path), "transcript_events") if control else None
                 if row is None or row.status not in ("completed", "deleted") or row.size_bytes != status.st_size:
-                    lost.append(str(path))
+                    lost.append(path)
+            if unread:
+                yield Finding(
+                    "unreadable-folder",
+                    Severity.warning,
+                    base,
+                    f"{runtime} has folders that cannot be listed, so what is in them is not archived",
+                    "let this user read them: chmod u+rx FOLDER, or sudo chown",
+                    items=tuple(unread),
+                )
             if lost:
                 yield Finding(
                     "about-to-be-deleted",
