@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -45,10 +45,13 @@ class Narrowing:
         narrowed = self._conditions or self._since or self._until or self._sort or options.reverse
         return None if narrowed else options.limit
 
-    def emit(self, rows: Iterable[Mapping[str, Any]], *, whole: bool = False, empty: str = "") -> None:
+    def emit(
+        self, rows: Iterable[Mapping[str, Any]], *, whole: bool = False, empty: str | Callable[[], str] = ""
+    ) -> None:
         """Print the rows that are meant, and tell a person how many.
 
-        Shape: whole says that rows are all there are, not only the `first`; empty is said if there is none at all.
+        Shape: whole says that rows are all there are, not only the `first`; empty is said if there is none at all,
+                and may depend on what was met on the way.
         """
         options = self._options
         seen = found = 0
@@ -68,8 +71,8 @@ class Narrowing:
             meant = list(meant)[:: -1 if options.reverse else 1]
         self._print(islice(meant, options.limit))
         if not seen and options.limit != 0:
-            if empty:
-                note(empty)
+            if told := empty if isinstance(empty, str) else empty():
+                note(told)
         elif options.form in _PEOPLE:
             sys.stdout.flush()
             self._count(seen, found, whole)

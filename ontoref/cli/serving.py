@@ -35,14 +35,14 @@ def data_of(store: str | None = None) -> Data:
 
         kept = DuckStore(store)
         return Data(kept, Stored(kept), records, decisions, review())
-    from ontoref.replay.archived import Archive
+    from ontoref.cli.replay.opened import archived
     from ontoref.replay.files import Files
     from ontoref.replay.source import Sources
 
     sessions = Local()
     files = Files(sessions.live)
     sessions.files = files
-    archive = Archive()
+    archive = archived()
     source: Source = Sources(files, archive)
 
     def figures(session_id: str) -> dict[str, Any] | None:
@@ -153,13 +153,15 @@ class Local:
 
     def _all(self) -> list[tuple[Found, bool]]:
         from ontoref.cli.replay.opened import live_files
+        from ontoref.cli.state.shared import opened
         from ontoref.cli.transcript.archived import with_archive
 
         with self._lock:
             if time.monotonic() < self._until:
                 return self._known
             begun = time.monotonic()
-            self._known = with_archive(live_files(), None, alone=True, children=True)
+            with opened(read_only=True) as state:
+                self._known = with_archive(state, live_files(), None, alone=True, children=True)
             names = Counter(found.session_id for found, _ in self._known)
             self._by_name = {found.id: found.id for found, _ in self._known}
             for found, _ in self._known:

@@ -51,7 +51,7 @@ def index(state: State, session_id: str, now_ms: int) -> int:
         if sessions.stored(database, session.session_id) is None:
             return 0
         database.execute("DELETE FROM replay_events WHERE session_id = ?", (session.session_id,))
-        database.connection.executemany(
+        database.many(
             "INSERT OR IGNORE INTO replay_events (session_id, span_id, parent_span_id, runtime, kind, ts, ordinal,"
             " payload, mode, approval, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,

@@ -80,8 +80,5 @@ class Archive:
         return None if found is None else found.figures
 
     def counts(self, session_ids: Sequence[str]) -> Mapping[str, int]:
-        found: dict[str, int] = {}
         with self._state() as state:
-            for database in state.agents():
-                found.update(counted(database, session_ids))
-        return found
+            return dict(state.ask(lambda database: counted(database, session_ids).items()))

@@ -114,7 +114,7 @@ def kept(state: State, session: Session) -> Statistics | None:
 def due(state: State, session_ids: Sequence[str]) -> list[str]:
     """Those of the sessions whose numbers have to be made anew: an import was killed before it had, or the code
     is another. The newest first, and no more than a second's worth at once."""
-    found = [row for database in state.agents() for row in cache.stale(database, _SCOPE, made_by(), session_ids)]
+    found = list(state.ask(lambda database: cache.stale(database, _SCOPE, made_by(), session_ids)))
     chosen: list[str] = []
     left = _RENEWED_BYTES
     for _, session_id, size in sorted(found, reverse=True):
@@ -127,7 +127,7 @@ def due(state: State, session_ids: Sequence[str]) -> list[str]:
 
 def drop_stale(state: State) -> int:
     """Delete numbers that can no longer be given. How many."""
-    return sum(cache.drop_stale(database, _SCOPE, made_by()) for database in state.agents())
+    return sum(state.ask(lambda database: (cache.drop_stale(database, _SCOPE, made_by()),)))
 
 
 @functools.cache

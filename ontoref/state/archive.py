@@ -17,10 +17,10 @@ from typing import Any
 from ontoref.errors import OntorefError
 from ontoref.state import companions, events, ledger, sessions, sources
 from ontoref.state.database import Database
-from ontoref.state.errors import NoSuchSession
+from ontoref.state.errors import NoSuchSession, SessionUnreadable
 from ontoref.state.identify import INDEX
 from ontoref.state.sessions import Session
-from ontoref.state.store import State
+from ontoref.state.store import State, is_of_runtime
 from ontoref.transcript.source import Source
 
 __all__ = [
@@ -48,9 +48,9 @@ class Ambiguous(OntorefError):
 def find(state: State, text: str) -> list[Session]:
     """Archived sessions that a text may mean: archive id, native id, or the beginning of either.
 
-    Shape: exact hits shut out the others; sorted by id.
+    Shape: exact hits shut out the others; sorted by id. The runtime that an archive id names is asked alone.
     """
-    found = [session for database in state.agents() for session in sessions.matching(database, text)]
+    found = list(state.ask(lambda database: sessions.matching(database, text), _runtime_of(state, text)))
     exact = [session for session in found if text in (session.session_id, session.native_id)]
     return sorted(exact or found, key=lambda session: session.session_id)
 
@@ -58,7 +58,8 @@ def find(state: State, text: str) -> list[Session]:
 def resolve(state: State, text: str) -> Session:
     """The one archived session that a text means.
 
-    Errors: NoSuchSession, Ambiguous naming the candidates. A path is no id.
+    Errors: NoSuchSession; SessionUnreadable where a database that cannot be read may have it; Ambiguous naming the
+            candidates. A path is no id.
     """
     found = find(state, text)
     whole = [session for session in found if session.session_id == text]
@@ -66,6 +67,10 @@ def resolve(state: State, text: str) -> Session:
         return whole[0]
     if len(found) == 1:
         return found[0]
+    runtime = _runtime_of(state, text)
+    for agent_id, fault in state.left_out.items():
+        if not found and is_of_runtime(agent_id, runtime):
+            raise SessionUnreadable(text, agent_id, fault)
     if not found:
         raise NoSuchSession(f"no archived session is called {text!r}", hint="`ontoref transcript find` lists sessions")
     shown = ", ".join(session.session_id for session in found[:5])
@@ -77,7 +82,10 @@ def listing(state: State, *, project: str | None = None, limit: int | None = Non
     import heapq
     from itertools import islice
 
-    each = [sessions.listing(database, project=project, limit=limit) for database in state.agents()]
+    def listed(database: Database) -> Iterator[Session]:
+        return sessions.listing(database, project=project, limit=limit)
+
+    each = [state.ask_one(agent_id, listed) for agent_id in state.agent_ids()]
     merged = heapq.merge(*each, key=lambda session: (session.ended_at, session.session_id), reverse=True)
     return merged if limit is None else islice(merged, limit)
 
@@ -88,8 +96,7 @@ def archived_path(state: State, path: str) -> Session | None:
     row = ledger.get(control, os.path.realpath(path), _LINES) if control else None
     if row is None or row.session_id is None or row.status == "deleted":
         return None
-    database = state.agent(row.agent_id)
-    return sessions.get(database, row.session_id) if database else None
+    return _session(state, row.agent_id, row.session_id)
 
 
 def lines(state: State, session: Session) -> Iterator[bytes]:
@@ -219,19 +226,30 @@ class ArchiveSide:
         return json.dumps({route.session_key: json.loads(route.entry) for route in routes}).encode()
 
     def _of_row(self, row: ledger.Row, table: str) -> _Kept | None:
-        database = self.state.agent(row.agent_id)
-        if database is None or row.session_id is None:
-            return None
         if table == _LINES:
-            other = sessions.get(database, row.session_id)
+            other = _session(self.state, row.agent_id, row.session_id or "")
             return _Kept(other.content_sha256, partial(content, self.state, other)) if other else None
-        stored = sessions.stored(database, row.session_id)
-        if stored is None:
-            return None
-        for artifact in companions.artifacts(database, stored.session_row):
-            if row.sha256 == artifact.sha256 and row.source_path.replace(os.sep, "/").endswith("/" + artifact.name):
-                return _Kept(artifact.sha256, partial(companions.artifact, database, stored.session_row, artifact.name))
-        return None
+        return next(self.state.ask_one(row.agent_id, partial(_artifacts_of, row)), None)
+
+
+def _artifacts_of(row: ledger.Row, database: Database) -> Iterator[_Kept]:
+    """The file that a source was kept as."""
+    stored = sessions.stored(database, row.session_id or "")
+    for artifact in companions.artifacts(database, stored.session_row) if stored else ():
+        if row.sha256 == artifact.sha256 and row.source_path.replace(os.sep, "/").endswith("/" + artifact.name):
+            assert stored is not None
+            yield _Kept(artifact.sha256, partial(companions.artifact, database, stored.session_row, artifact.name))
+
+
+def _session(state: State, agent_id: str, session_id: str) -> Session | None:
+    """A session, as far as its agent's database can be read."""
+    return next(state.ask_one(agent_id, lambda database: (sessions.get(database, session_id),)), None)
+
+
+def _runtime_of(state: State, text: str) -> str | None:
+    """The runtime that an archive id begins with, if there is an agent of it."""
+    runtime, colon, _ = text.partition(":")
+    return runtime if colon and state.agent_ids(runtime) else None
 
 
 def _database(state: State, session: Session) -> Database:

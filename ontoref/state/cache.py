@@ -30,7 +30,11 @@ def get(database: Database, scope: str, key: str, *, now: int | None = None) -> 
         "SELECT value_json FROM cache_entries WHERE scope = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)",
         (scope, key, now_ms() if now is None else now),
     )
-    return None if row is None else json.loads(row[0])
+    try:
+        return None if row is None else json.loads(row[0])
+    except ValueError:
+        # Damaged. What is kept here can be computed.
+        return None
 
 
 def put(

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
-from ontoref.state.errors import DatabaseUnusable, StateError, TooLarge
+from ontoref.state.errors import DatabaseUnreadable, DatabaseUnusable, StateError, TooLarge
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -161,7 +161,8 @@ class Database:
 
     def vacuum(self) -> None:
         """Rewrite the file without its free pages, and empty the WAL."""
-        self.execute("VACUUM")
+        with self.unbroken():
+            self.execute("VACUUM")
         self.checkpoint("TRUNCATE")
 
     def integrity(self) -> list[str]:
@@ -172,8 +173,21 @@ class Database:
             for table, rowid, parent, _ in self.all("PRAGMA foreign_key_check")[:20]:
                 found.append(f"row {rowid} of {table} refers to a missing row of {parent}")
             return found
-        except DatabaseUnusable as error:
+        except DatabaseUnreadable as error:
             return [error.message]
+
+    @contextlib.contextmanager
+    def unbroken(self) -> Iterator[None]:
+        """Work that breaks no rule of the schema. Where it fails for damaged pages SQLite may say something else, a
+        broken rule or a full disk: here it is DatabaseUnreadable."""
+        try:
+            yield
+        except (sqlite3.IntegrityError, DatabaseUnusable) as error:
+            problems = [] if isinstance(error, DatabaseUnreadable) else self.integrity()
+            if not problems:
+                raise
+            hint = "see `ontoref doctor`"
+            raise DatabaseUnreadable(f"the database is damaged: {problems[0]}", hint=hint, location=self.path) from None
 
     def close(self) -> None:
         """Close the handle; again is fine. In a forked child the parent's handle is only forgotten."""
@@ -199,18 +213,27 @@ def told(path: str) -> Iterator[None]:
         yield
     except (sqlite3.IntegrityError, sqlite3.DataError):
         raise
+    except UnicodeDecodeError:
+        # Damage reached a name in the schema, and with it SQLite's own message.
+        hint = "see `ontoref doctor`; `ontoref backup restore` brings back a backup"
+        raise DatabaseUnreadable(
+            "the database is damaged: a name in it is no UTF-8", hint=hint, location=path
+        ) from None
     except OverflowError as error:
         raise TooLarge(f"a number is larger than SQLite can hold: {error}", location=path) from None
     except sqlite3.DatabaseError as error:
         text = str(error)
+        at_fault = DatabaseUnusable
         if "locked" in text or "busy" in text:
             hint = "another process has been writing for 30 s; try again when it is done"
         elif "full" in text:
             hint = "the disk is full; nothing was lost, free some space and run the command again"
-        elif "malformed" in text or "not a database" in text:
+        elif "malformed" in text or "not a database" in text or "decode to UTF-8" in text or "disk I/O" in text:
+            at_fault = DatabaseUnreadable
             hint = "see `ontoref doctor`; `ontoref backup restore` brings back a backup"
         elif "readonly" in text or "unable to open" in text:
+            at_fault = DatabaseUnreadable
             hint = "the file or its folder may not be written by this user"
         else:
             raise
-        raise DatabaseUnusable(text, hint=hint, location=path) from error
+        raise at_fault(text, hint=hint, location=path) from error

@@ -5,13 +5,16 @@ from __future__ import annotations
 from ontoref.errors import OntorefError
 
 __all__ = [
+    "FILE_AT_FAULT",
     "BadAgentId",
     "BadArchive",
     "DatabaseRefused",
+    "DatabaseUnreadable",
     "DatabaseUnusable",
     "LeaseHeld",
     "LeaseLost",
     "NoSuchSession",
+    "SessionUnreadable",
     "StateError",
     "TooLarge",
 ]
@@ -39,6 +42,26 @@ class DatabaseUnusable(StateError):
     """SQLite cannot work with the file: damaged, locked for too long, disk full."""
 
     kind = "database"
+
+
+class DatabaseUnreadable(DatabaseUnusable):
+    """The file itself is at fault: damaged, or without the right to open it. Waiting does not help."""
+
+
+class SessionUnreadable(DatabaseUnreadable):
+    """No archived session by that id where we can look, and a database in which we cannot: fault says why."""
+
+    def __init__(self, text: str, agent_id: str, fault: StateError) -> None:
+        super().__init__(
+            f"{text!r} cannot be looked up: the database of {agent_id} cannot be read: {fault.message}",
+            hint="see `ontoref doctor`",
+            location=fault.location,
+        )
+        self.fault = fault
+
+
+# What costs one agent where it is about an agent's database; a lock or a full disk is none of it.
+FILE_AT_FAULT = (DatabaseRefused, DatabaseUnreadable)
 
 
 class TooLarge(StateError):

@@ -19,7 +19,7 @@ from ontoref.identifiers import new_ulid
 from ontoref.state import companions, leases, ledger, sessions, sources
 from ontoref.state.beside import keep_files, keep_routes, keep_trajectory
 from ontoref.state.database import Database
-from ontoref.state.errors import LeaseHeld, LeaseLost, TooLarge
+from ontoref.state.errors import FILE_AT_FAULT, LeaseHeld, LeaseLost, TooLarge
 from ontoref.state.facts import Facts
 from ontoref.state.faults import step
 from ontoref.state.filling import EMPTY_SHA256, Filler, Target, begins_with, digest_of
@@ -58,7 +58,8 @@ class Importer:
     """One run over sources.
 
     Shape:  runtime names the reader for every source; again brings back what was deleted on purpose.
-    Errors: what stops a single source is its outcome; only the state itself failing raises.
+    Errors: what stops a single source is its outcome, so is a database that its agent alone uses and that cannot be
+            read; only the state itself failing raises.
     """
 
     state: State
@@ -134,6 +135,10 @@ class Importer:
             outcome = self._failed(candidate, error.strerror or str(error))
         except (TranscriptError, MissingExtra, TooLarge) as error:
             outcome = self._failed(candidate, error.message)
+        except FILE_AT_FAULT as error:
+            if not self.state.leave_out(error):
+                raise
+            outcome = self._failed(candidate, f"the database of its agent cannot be read: {error.message}")
         self.counts[outcome.status] += 1
         return outcome
 

@@ -13,7 +13,7 @@ from importlib import resources
 
 from ontoref import __version__
 from ontoref.state.database import SCHEMA_VERSION, Database, Role, companions, now_ms, told
-from ontoref.state.errors import DatabaseRefused
+from ontoref.state.errors import DatabaseRefused, DatabaseUnreadable
 from ontoref.state.workshop import temporary_name
 
 __all__ = [
@@ -137,6 +137,8 @@ def _verify(database: Database) -> None:
             hint="update ontoref; nothing was written to the file",
             location=path,
         )
+    if version < 1 and os.path.getsize(path) == 0:
+        raise DatabaseUnreadable("the file is empty", hint="see `ontoref doctor`", location=path)
     tables = database.one("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_meta'")
     if version < 1 or not tables or not tables[0]:
         raise DatabaseRefused(
@@ -151,7 +153,7 @@ def _verify(database: Database) -> None:
         what = " ".join(str(part) for part in found if part) or "no identity"
         raise DatabaseRefused(
             f"the database is that of {what}, not of {expected}",
-            hint="a database was copied to another one's place; nothing was written to it",
+            hint="put back what belongs there, or move it away; nothing was written to it",
             location=path,
         )
 

@@ -21,7 +21,7 @@ def overview(state: State, session: Session) -> dict[str, Any]:
     sources = ledger.of_session(control, session.agent_id, session.session_id) if control else []
     return {
         "sources": [row.source_path for row in sources if row.kind == "transcript"],
-        "children": sorted(child for other in state.agents() for child in sessions.children(other, session.session_id)),
+        "children": sorted(state.ask(lambda other: sessions.children(other, session.session_id), session.runtime)),
         "files": [
             {"name": file.name, "kind": file.kind, "size_bytes": file.size_bytes}
             for file in companions.artifacts(database, stored.session_row)

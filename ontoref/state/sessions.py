@@ -231,6 +231,6 @@ def empty(database: Database, session_id: str, empty_sha256: str) -> None:
 
 def delete(database: Database, session_id: str) -> int:
     """Delete a session with everything that belongs to it. How many rows of sessions went: 0 or 1."""
-    with database.transaction():
+    with database.unbroken(), database.transaction():
         database.execute("DELETE FROM session_routes WHERE session_id = ?", (session_id,))
         return database.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,)).rowcount

@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 
 from ontoref.state.database import Database, now_ms, told
-from ontoref.state.errors import DatabaseUnusable
+from ontoref.state.errors import DatabaseUnreadable
 from ontoref.state.leases import Lease
 
 __all__ = ["agents_in", "identity", "load", "prepare_global", "take"]
@@ -15,10 +15,11 @@ __all__ = ["agents_in", "identity", "load", "prepare_global", "take"]
 def take(database: Database, path: str) -> None:
     """Write a compact, consistent copy of a database to a new file, without leases and in one file alone.
 
-    Errors: DatabaseUnusable if the database or its copy is damaged.
+    Errors: DatabaseUnreadable if the database or its copy is damaged.
     """
     with told(database.path):
-        database.connection.execute("VACUUM INTO ?", (path,))
+        with database.unbroken():
+            database.execute("VACUUM INTO ?", (path,))
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as copy:
             copy.execute("PRAGMA journal_mode = DELETE").fetchone()
             copy.execute("PRAGMA secure_delete = ON").fetchone()
@@ -26,7 +27,7 @@ def take(database: Database, path: str) -> None:
                 copy.execute("DELETE FROM state_leases")
             found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(20)")]
     if found != ["ok"]:
-        raise DatabaseUnusable(f"the database is damaged: {found[0]}", location=database.path)
+        raise DatabaseUnreadable(f"the database is damaged: {found[0]}", location=database.path)
 
 
 def identity(path: str) -> tuple[int, str, str | None, list[str]]:

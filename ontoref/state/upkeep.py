@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ontoref.errors import OntorefError
 from ontoref.state import cache, leases, registry, sessions
 from ontoref.state.database import companions, now_ms
+from ontoref.state.errors import DatabaseRefused
 from ontoref.state.layout import Layout
 from ontoref.state.opening import open_reader
 from ontoref.state.store import State
@@ -29,6 +30,7 @@ __all__ = [
     "sizes",
     "strays",
     "vacuum",
+    "wal_bytes",
 ]
 
 
@@ -42,16 +44,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a database holds. Units: sizes in bytes, wal_bytes of the file beside it."""
+    """What a database holds; sessions, lines and source_bytes are None where it cannot be read, and problem says why.
+
+    Units: sizes in bytes, wal_bytes of the file beside it.
+    """
 
     agent_id: str | None
     path: str
     size_bytes: int
     wal_bytes: int
-    sessions: int
-    lines: int
-    source_bytes: int
+    sessions: int | None
+    lines: int | None
+    source_bytes: int | None
     last_seen_at: int | None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ class Checked:
     problems: tuple[str, ...]
     journal_mode: str | None = None
     user_version: int | None = None
+    # What to do about a file that is sound and cannot be used.
+    hint: str | None = None
 
 
 def databases(state: State) -> list[Place]:
@@ -101,14 +109,22 @@ def sizes(state: State) -> list[Size]:
         seen = {row.path: row.last_seen_at for row in registry.registered(control, state.layout)}
     found = []
     for place in databases(state):
-        counts = (0, 0, 0)
-        if place.agent_id is not None and (database := state.agent(place.agent_id)) is not None:
-            counts = sessions.count(database)
-        wal = companions(place.path)[0]
-        wal_bytes = os.path.getsize(wal) if os.path.exists(wal) else 0
-        size = os.path.getsize(place.path)
-        found.append(Size(place.agent_id, place.path, size, wal_bytes, *counts, seen.get(place.path)))
+        counts: tuple[int | None, int | None, int | None] = (0, 0, 0)
+        problem = None
+        if place.agent_id is not None:
+            unknown = (None, None, None)
+            counts = next(state.ask_one(place.agent_id, lambda database: (sessions.count(database),)), unknown)
+            fault = state.left_out.get(place.agent_id)
+            problem = None if fault is None else fault.message
+        size, wal = os.path.getsize(place.path), wal_bytes(place.path)
+        found.append(Size(place.agent_id, place.path, size, wal, *counts, seen.get(place.path), problem))
     return found
+
+
+def wal_bytes(path: str) -> int:
+    """The size of the WAL beside a database; 0 if there is none."""
+    wal = companions(path)[0]
+    return os.path.getsize(wal) if os.path.exists(wal) else 0
 
 
 def check(state: State) -> Iterator[Checked]:
@@ -134,22 +150,24 @@ def check(state: State) -> Iterator[Checked]:
                     int((database.one("PRAGMA user_version") or (0,))[0]),
                 )
         except OntorefError as error:
-            yield Checked(place.agent_id, place.path, (error.message,))
+            hint = error.hint if isinstance(error, DatabaseRefused) else None
+            yield Checked(place.agent_id, place.path, (error.message,), hint=hint)
 
 
 def expire(state: State, *, now: int | None = None) -> int:
     """Delete cache entries whose time is over. How many."""
     moment = now_ms() if now is None else now
-    return sum(cache.expire(database, moment) for database in state.agents())
+    return sum(state.ask(lambda database: (cache.expire(database, moment),)))
 
 
 def vacuum(state: State) -> Iterator[tuple[Place, int, int]]:
     """Rewrite each database without its free pages: (place, size before, size after)."""
     for place in databases(state):
-        database = state.writable() if place.agent_id is None else state.writable_agent(place.agent_id)
         before = os.path.getsize(place.path)
-        database.vacuum()
-        yield place, before, os.path.getsize(place.path)
+        with state.sparing():
+            database = state.writable() if place.agent_id is None else state.writable_agent(place.agent_id)
+            database.vacuum()
+            yield place, before, os.path.getsize(place.path)
 
 
 def reset(state: State) -> list[str]:

@@ -14,12 +14,12 @@ def create(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be in it.")] = False,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Do not read the written archive back.")] = False,
     form: Annotated[Format, typer.Option("--format", help="How to print its assets.")] = Format.table,
-) -> None:
+) -> int:
     """Write all local state into one verified archive, while others go on working.
 
     The archive holds transcripts in full and has mode 0600. Lessons are in it too; where they are kept outside
     of local state they are written to a file beside it. Private keys and the repository's records are not
-    in it.
+    in it. An agent whose database cannot be read is not in it either: that is told, and the exit code is 1.
 
     \b
     Examples:
@@ -29,6 +29,7 @@ def create(
     import os
     from datetime import UTC, datetime
 
+    from ontoref.cli.backup.skipped import tell_skipped
     from ontoref.cli.lesson.saving import save_lessons
     from ontoref.cli.state.shared import opened, size
     from ontoref.errors import OntorefError
@@ -53,7 +54,7 @@ def create(
             note(f"would write {output}; nothing was written")
             if beside := save_lessons(output, dry_run=True):
                 note(f"would write the lessons, which are kept elsewhere, to {beside[0]}")
-            return
+            return 1 if state.left_out else 0
     with opened(read_only=False) as state:
         made = backup.create(state, output, now, check=not no_verify)
     emit(
@@ -64,8 +65,9 @@ def create(
         form,
         columns=("database", "size_bytes", "sha256"),
     )
-    for one in made.manifest.skipped:
-        note(f"warning: {one['agent_id']} is not in the backup: {one['reason']}; see `ontoref doctor`")
+    tell_skipped(made.manifest)
     if saved := save_lessons(output):
         note(f"{saved[0]}  {saved[1]} records of lessons, which are kept elsewhere")
-    note(f"{made.path}  {size(made.size_bytes)}" + ("  verified" if made.verified else "  not verified"))
+    without = f", without {', '.join(sorted(state.left_out))}" if state.left_out else ""
+    note(f"{made.path}  {size(made.size_bytes)}  {'verified' if made.verified else 'not verified'}{without}")
+    return 1 if state.left_out else 0

@@ -32,8 +32,9 @@ def listing(
             "status": run.status,
             "size_bytes": run.size_bytes,
             "here": os.path.exists(run.archive_path),
+            "without": list(run.without),
             "path": run.archive_path,
         }
         for run in found
     ]
-    emit(rows, form, columns=("created_at", "status", "size_bytes", "here", "path"))
+    emit(rows, form, columns=("created_at", "status", "size_bytes", "here", "without", "path"))

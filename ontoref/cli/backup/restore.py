@@ -28,6 +28,7 @@ def restore(
     import os
     from datetime import UTC, datetime
 
+    from ontoref.cli.backup.skipped import tell_skipped
     from ontoref.state import Layout, backup, default_layout
 
     layout = Layout(os.path.abspath(os.path.expanduser(target_dir))) if target_dir else default_layout()
@@ -37,12 +38,14 @@ def restore(
             target = os.path.join(layout.root, *asset.restore_path.split("/"))
             does = "replace" if os.path.exists(target) else "make"
             typer.echo(f"{does} {target}  ({asset.size_bytes} bytes, from {manifest.created_at})")
+        tell_skipped(manifest)
         note("nothing was written" + ("" if dry_run else "; add --yes"))
         return 0 if dry_run else 1
     done = backup.restore(archive, layout, datetime.now(UTC))
     for path in done.aside:
         note(f"could not be opened, now called {path}")
     note(f"{len(done.manifest.assets)} databases restored below {layout.root}")
+    tell_skipped(done.manifest)
     from ontoref.cli.lesson.saving import beside
 
     if os.path.exists(lessons := beside(os.path.abspath(archive))):

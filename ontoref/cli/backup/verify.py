@@ -19,6 +19,7 @@ def verify(
     Example:
       ontoref backup verify ontoref-backup-20261130T180400Z.tar.gz
     """
+    from ontoref.cli.backup.skipped import tell_skipped
     from ontoref.state import backup
 
     manifest = backup.verify(archive)
@@ -34,4 +35,5 @@ def verify(
         for asset in manifest.assets
     ]
     emit(rows, form, columns=("database", "integrity", "size_bytes", "sha256"))
+    tell_skipped(manifest)
     note(f"sound: {len(rows)} databases of {manifest.created_at}, ontoref {manifest.app_version}")

@@ -12,10 +12,11 @@ from ontoref.errors import UsageError
 def capture(
     sessions: Annotated[list[str] | None, typer.Argument(help="Archive ids, native ids or unique beginnings.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Every archived session.")] = False,
-) -> None:
+) -> int:
     """Look for corrections and refusals in archived sessions; `ontoref transcript import` does so by itself.
 
-    What was captured before is not captured again. Nothing is kept while capture is off.
+    What was captured before is not captured again. Nothing is kept while capture is off. Exit 1 if a
+    database cannot be read; its agent is left out.
 
     \b
     Examples:
@@ -35,10 +36,11 @@ def capture(
     mode = capture_mode()
     if mode == OFF:
         note("capture is off; nothing was kept")
-        return
+        return 0
     with opened(read_only=True) as state, lessons(read_only=False) as store:
         chosen = [archive.resolve(state, name).session_id for name in sessions or ()]
         if all_:
             chosen = [row.session_id for row in archive.listing(state)]
         count = capture_sessions(state, chosen, store, mode, now())
     note(f"{len(chosen)} sessions read, {count} new candidates")
+    return 1 if state.left_out else 0

@@ -24,12 +24,16 @@ def capture_sessions(state: State, session_ids: Iterable[str], store: OpenStore,
     from ontoref.lesson.capture import Claim, Corrections, handle_claim
     from ontoref.lesson.errors import StoreUnavailable
     from ontoref.state import archive
+    from ontoref.state.errors import FILE_AT_FAULT, SessionUnreadable
     from ontoref.vocabulary.load import load_table
 
     corrections = Corrections(load_table("corrections", project=nearest_project(os.getcwd()).root))
     before = len(store.list_pending_candidates())
     for session_id in session_ids:
-        session = archive.resolve(state, session_id)
+        try:
+            session = archive.resolve(state, session_id)
+        except SessionUnreadable:
+            continue
         # What a sub-agent is told is said by an agent, not by a person.
         if session.parent_session_id:
             continue
@@ -41,6 +45,8 @@ def capture_sessions(state: State, session_ids: Iterable[str], store: OpenStore,
             handle_claim(claim, mode=mode, store=store, corrections=corrections, now=now, ack=lambda status: None)
         except StoreUnavailable:
             raise
+        except FILE_AT_FAULT as error:
+            state.leave_out(error)
         except Exception:
             # It was warned of with its session. The archive has it, and `lesson capture` can try again.
             continue

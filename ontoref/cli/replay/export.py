@@ -14,6 +14,7 @@ from ontoref.errors import UsageError
 if TYPE_CHECKING:
     from ontoref.replay.source import Source
     from ontoref.replay.tree import Row
+    from ontoref.state import State
 
 __all__ = ["export"]
 
@@ -50,12 +51,15 @@ def export(
 
     if bool(sessions) == everything:
         raise UsageError("name sessions, or say --all")
-    found = _everything(runtime) if everything else _named(sessions or [], runtime)
+    from ontoref.cli.state.shared import opened
+
     names: set[str] = set()
-    with DuckWriter(duckdb) as writer:
-        events = writer.write(_told(found, names), int(time.time() * 1000))
+    with opened(read_only=True) as state:
+        found = _everything(state, runtime) if everything else _named(sessions or [], runtime)
+        with DuckWriter(duckdb) as writer:
+            events = writer.write(_told(found, names), int(time.time() * 1000))
     note(f"{events} events of {len(names)} session{'' if len(names) == 1 else 's'} in {duckdb}")
-    return 0
+    return 1 if state.left_out else 0
 
 
 def _page(given: str, path: str, runtime: str | None, *, redact: bool) -> int:
@@ -89,25 +93,26 @@ def _named(given: Sequence[str], runtime: str | None) -> Iterator[tuple[str, Seq
         yield name, source.rows(name) or ()
 
 
-def _everything(runtime: str | None) -> Iterator[tuple[str, Sequence[Row]]]:
-    from ontoref.cli.replay.opened import live_files
+def _everything(state: State, runtime: str | None) -> Iterator[tuple[str, Sequence[Row]]]:
+    from ontoref.cli.replay.opened import archived, live_files
     from ontoref.cli.transcript.archived import with_archive
-    from ontoref.replay.archived import Archive
     from ontoref.replay.files import Files
     from ontoref.replay.source import Sources
 
     files = Files(list)
     runtimes = [runtime] if runtime else None
     names = []
-    for found, _ in with_archive(live_files(), runtimes, alone=True, children=True):
+    for found, _ in with_archive(state, live_files(), runtimes, alone=True, children=True):
         if runtimes and found.runtime not in runtimes:
             continue
         if found.path:
             files.add(found)
         names.append(found.id)
-    source: Source = Sources(files, Archive())
+    source: Source = Sources(files, archived())
     for name in dict.fromkeys(names):
-        rows = source.rows(name)
+        rows = None
+        with state.sparing():
+            rows = source.rows(name)
         if rows is not None:
             yield name, rows
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from ontoref.replay.archived import Archive
     from ontoref.replay.source import Source
     from ontoref.transcript.find import Found
 
-__all__ = ["Opened", "live_files", "open_replay"]
+__all__ = ["Opened", "archived", "live_files", "open_replay"]
 
 
 class Opened(NamedTuple):
@@ -20,7 +21,6 @@ class Opened(NamedTuple):
 
 def open_replay(given: str, runtime: str | None = None, store: str | None = None) -> Opened:
     """What an id, a file or - names. Errors: those of the resolver of sessions; UsageError."""
-    from ontoref.replay.archived import Archive
     from ontoref.replay.files import Files
     from ontoref.replay.source import Memory, Sources
 
@@ -33,7 +33,7 @@ def open_replay(given: str, runtime: str | None = None, store: str | None = None
 
     session = open_session(given, runtime)
     files = Files(live_files)
-    sources: Source = Sources(files, Archive())
+    sources: Source = Sources(files, archived())
     if session.archived is not None:
         return Opened(sources, session.archived)
     if session.found is not None:
@@ -43,6 +43,14 @@ def open_replay(given: str, runtime: str | None = None, store: str | None = None
     events = list(transcript.events)
     name = f"{transcript.report.runtime}:{transcript.report.session.session_id}"
     return Opened(Sources(Memory({name: events}), sources), name)
+
+
+def archived() -> Archive:
+    """The archive's sessions, opened for each question."""
+    from ontoref.cli.state.shared import opened
+    from ontoref.replay.archived import Archive
+
+    return Archive(lambda: opened(read_only=True))
 
 
 def live_files() -> list[Found]:

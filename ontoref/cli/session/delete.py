@@ -26,7 +26,8 @@ def delete(
 
     The bytes are zeroed. Candidates for lessons and proposals that rest on nothing else go as well; lessons stay,
     without the excerpts. A tombstone is kept, so that an import does not bring the session back while its source
-    is there. Sources are never touched, and nothing is ever deleted unless you say so.
+    is there. Sources are never touched, and nothing is ever deleted unless you say so. Exit 1 if a database in which
+    there may be more to delete cannot be read.
 
     \b
     Examples:
@@ -50,23 +51,24 @@ def delete(
             matching = {row.session_id: row for row in deletion.older_than(state, before, project)}
             chosen = [row for row in chosen if row.session_id in matching] if sessions else list(matching.values())
         whole = {row.session_id: row for one in chosen for row in deletion.family(state, one)}
-    rows = list(whole.values())
+    rows, code = list(whole.values()), 1 if state.left_out else 0
     if not rows:
         if unfinished and not dry_run:
             # A deletion that was killed after its rows were gone may have left their bytes, and what quotes them.
             with opened(read_only=False) as state:
                 deletion.finish(state)
+                code = 1 if state.left_out else code
                 before_now = deletion.gone(state)
             note("deleted before" if gone else "no session is meant; nothing was deleted")
-            return 0 if _forget(before_now) else 1
+            return code if _forget(before_now) else 1
         note("deleted before" if gone else "no session is meant; nothing was deleted")
-        return 0
+        return code
     if dry_run or not yes:
         for row in rows:
             typer.echo(f"{row.session_id}  {moment(row.ended_at)}  {row.line_count} lines")
     if dry_run:
         note(f"{_counted(len(rows), 'session')} would be deleted")
-        return 0 if _forget({row.session_id for row in rows}, dry_run=True) else 1
+        return code if _forget({row.session_id for row in rows}, dry_run=True) else 1
     if not yes:
         import sys
 
@@ -75,6 +77,7 @@ def delete(
         typer.confirm(f"Delete {_counted(len(rows), 'session')} for good?", abort=True, err=True)
     with opened(read_only=False) as state:
         done = deletion.delete(state, rows)
+        code = 1 if state.left_out else code
         everything = deletion.gone(state) | set(done.session_ids)
         archives = upkeep.old_archives(state.layout, 0)
     note(f"{_counted(len(done.session_ids), 'session')} deleted")
@@ -83,7 +86,7 @@ def delete(
     if archives:
         many = _counted(len(archives), "safety archive")
         note(f"what they were stands in {many} still: {os.path.dirname(archives[0])}")
-    return 0 if _forget(everything) else 1
+    return code if _forget(everything) else 1
 
 
 def _is_gone(state: State, name: str) -> bool:

@@ -45,10 +45,11 @@ def show(
     options: ListOptions,
     session: Annotated[str | None, typer.Argument(help="Archive id, native id or a unique beginning.")] = None,
     project: Annotated[str | None, typer.Option(help="Only sessions of this folder.")] = None,
-) -> None:
+) -> int:
     """Show what the archive knows of a session; without one, list all, the one that ended last first.
 
-    Options but --format are about the list; --since and --until ask when a session ended.
+    Options but --format are about the list; --since and --until ask when a session ended. Exit 1 if a database
+    cannot be read; its agent is left out of the list.
 
     \b
     Examples:
@@ -69,8 +70,9 @@ def show(
         with opened(read_only=True) as state:
             found = archive.listing(state, project=project, limit=wanted.first)
             rows = ({**session_row(row), "size": _size({"size_bytes": row.size_bytes})} for row in found)
-            wanted.emit(rows, empty="nothing is archived yet; `ontoref transcript import --all` begins")
-        return
+            nothing = "nothing is archived yet; `ontoref transcript import --all` begins"
+            wanted.emit(rows, empty=lambda: "" if state.left_out else nothing)
+        return 1 if state.left_out else 0
     if project is not None or options != ListOptions(form=form):
         raise UsageError(f"SESSION names one session: {session}", hint="options for the list go without SESSION")
     with opened(read_only=True) as state:
@@ -79,6 +81,7 @@ def show(
     row = {**session_row(one), **more}
     if form in (Format.json, Format.jsonl):
         emit_json([row] if form is Format.json else row)
-        return
+        return 0
     pairs = [{"what": name, "value": value} for name, value in row.items() if value not in (None, [], {})]
     emit(pairs, form, columns=("what", "value"))
+    return 0

@@ -37,5 +37,5 @@ def check(
     emit(rows, form, columns=("database", "result", "problems", "path"))
     bad = sum(1 for row in found if row.problems)
     if bad:
-        note(f"{bad} of {len(found)} databases damaged; `ontoref backup restore` brings back a backup")
+        note(f"{bad} of {len(found)} databases damaged or not ours; `ontoref doctor` tells what to do")
     return 1 if bad else 0

@@ -25,7 +25,8 @@ def reset(
         with opened(read_only=True) as state:
             for row in upkeep.sizes(state):
                 if row.agent_id is not None:
-                    note(f"would delete {row.path} ({row.sessions} sessions, {size(row.size_bytes)})")
+                    holds = "cannot be read" if row.problem else f"{row.sessions} sessions"
+                    note(f"would delete {row.path} ({holds}, {size(row.size_bytes)})")
         note("nothing was deleted; `ontoref state reset --yes` does it")
         return 1
     if nothing_there():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,17 +10,27 @@ if TYPE_CHECKING:
 
 __all__ = ["duration", "moment", "moment_ms", "nothing_there", "opened", "session_row", "size"]
 
+_TOLD: set[str] = set()
 
-@contextmanager
-def opened(*, read_only: bool) -> Iterator[State]:
-    """Local state; what a person should be told goes to stderr."""
-    from ontoref.cli.output import note
+
+def opened(*, read_only: bool) -> State:
+    """Local state; what a person should be told goes to stderr, once for each command."""
     from ontoref.state import State
 
-    with State(read_only=read_only) as state:
-        yield state
-        for warning in state.warnings:
-            note(f"warning: {warning}")
+    return State(read_only=read_only, warn=_warn)
+
+
+def _warn(text: str) -> None:
+    import click
+
+    from ontoref.cli.output import tell
+
+    # A server's threads have no command; there it is once for each process.
+    context = click.get_current_context(silent=True)
+    told = _TOLD if context is None else context.find_root().meta.setdefault("ontoref.told", set())
+    if text not in told:
+        told.add(text)
+        tell(f"warning: {text}", warning={"kind": "state", "message": text, "location": None})
 
 
 def nothing_there() -> bool:

@@ -11,8 +11,8 @@ from ontoref.cli.output import Format, emit, note
 
 def status(
     form: Annotated[Format, typer.Option("--format", help="How to print the databases.")] = Format.table,
-) -> None:
-    """List the databases of local state and what they hold.
+) -> int:
+    """List the databases of local state and what they hold. Exit 1 if one cannot be read.
 
     \b
     Example:
@@ -37,6 +37,7 @@ def status(
             "wal_bytes": row.wal_bytes,
             "size": size(row.size_bytes),
             "path": row.path,
+            "problem": row.problem,
         }
         for row in found
     ]
@@ -45,3 +46,4 @@ def status(
         note(f"warning: the database of {row.agent_id} is not where it was: {row.path}")
     if not rows:
         note("nothing is archived yet; `ontoref transcript import --all` begins")
+    return 1 if state.left_out else 0

@@ -59,12 +59,13 @@ def find(
     runtime: Annotated[list[str] | None, typer.Option(help="Only this runtime; may be repeated.")] = None,
     root: Annotated[str | None, typer.Option(help="Search this folder instead of the runtimes' own.")] = None,
     children: Annotated[bool, typer.Option("--children", help="Sub-agents' sessions too.")] = False,
-) -> None:
+) -> int:
     """List the sessions of agents on this machine, newest first.
 
     Only the first lines of each file are read. Sessions that only the archive has left stand among them.
     With --root any folder is searched instead, say a backup. --since and --until ask when a session was last
-    written; a --where that names parent looks at sub-agents' sessions too.
+    written; a --where that names parent looks at sub-agents' sessions too. Exit 1 if a database of the archive
+    cannot be read; its agent is left out.
 
     \b
     Example:
@@ -73,6 +74,7 @@ def find(
       ontoref transcript find --format json | jq -r '.[].id'
     """
     from ontoref.cli.listed import Narrowing
+    from ontoref.cli.state.shared import opened
     from ontoref.cli.transcript.archived import with_archive
     from ontoref.cli.transcript.session import find_sessions
     from ontoref.transcript.draft import timestamp
@@ -80,7 +82,8 @@ def find(
     wanted = Narrowing(options, FOUND)
     children = children or "parent" in wanted.asked
     live = find_sessions(runtime, root, children=children)
-    sessions = with_archive(live, runtime, alone=root is None, children=children)
+    with opened(read_only=True) as state:
+        sessions = with_archive(state, live, runtime, alone=root is None, children=children)
     rows = [
         {
             "id": session.id,
@@ -100,3 +103,4 @@ def find(
     ]
     nothing = f"no sessions below {root}" if root else "no sessions of any runtime on this machine"
     wanted.emit(rows, whole=True, empty=nothing)
+    return 1 if state.left_out else 0

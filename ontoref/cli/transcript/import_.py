@@ -104,7 +104,7 @@ def import_(
                 _capture(state, list(changed))
         _print(done, form)
         note(_summary(importer, duration(time.monotonic() - started)))
-        return 1 if importer.counts["failed"] else 0
+        return 1 if importer.counts["failed"] or state.left_out else 0
 
 
 def _index(state: State, session_ids: list[str]) -> None:
@@ -116,7 +116,8 @@ def _index(state: State, session_ids: list[str]) -> None:
 
     for session_id in session_ids:
         try:
-            index(state, session_id, int(time.time() * 1000))
+            with state.sparing():
+                index(state, session_id, int(time.time() * 1000))
         except (OntorefError, OSError) as error:
             note(f"{session_id}: its events are not indexed: {error}")
 

@@ -168,10 +168,11 @@ def _read_archived(session_id: str) -> Transcript:
 
 def _kept_statistics(session_id: str) -> Statistics | None:
     """What an import counted of an archived session, if it is as it was then."""
+    from ontoref.cli.state.shared import opened
     from ontoref.replay.statistics import kept
-    from ontoref.state import State, archive
+    from ontoref.state import archive
 
-    with State(read_only=True) as state:
+    with opened(read_only=True) as state:
         return kept(state, archive.resolve(state, session_id))
 
 
@@ -179,9 +180,9 @@ def _state() -> State:
     """The archive for reading, open until the process ends: events are read long after they are asked for."""
     import atexit
 
-    from ontoref.state import State
+    from ontoref.cli.state.shared import opened
 
-    state = State(read_only=True)
+    state = opened(read_only=True)
     atexit.register(state.close)
     return state
 

@@ -13,6 +13,7 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from ontoref import __version__
 from ontoref.errors import OntorefError, UsageError
@@ -20,7 +21,7 @@ from ontoref.identifiers import new_ulid
 from ontoref.state import runs, snapshot
 from ontoref.state.backup.manifest import MANIFEST_NAME, MANIFEST_VERSION, Asset, Manifest, archive_place
 from ontoref.state.backup.verify import verify
-from ontoref.state.database import SCHEMA_VERSION
+from ontoref.state.database import SCHEMA_VERSION, Database
 from ontoref.state.errors import StateError
 from ontoref.state.faults import step
 from ontoref.state.store import State
@@ -41,8 +42,9 @@ class Created:
 
 
 def plan(state: State) -> list[Place]:
-    """The databases that a backup would hold."""
-    return _current(databases(state), state)
+    """The databases that a backup would hold; one that cannot be opened is left out."""
+    readable = {agent.agent_id for agent in state.agents()}
+    return [place for place in _current(databases(state)) if place.agent_id is None or place.agent_id in readable]
 
 
 def default_output(state: State, folder: str, home: str, now: datetime) -> str:
@@ -54,10 +56,11 @@ def default_output(state: State, folder: str, home: str, now: datetime) -> str:
 def create(state: State, output: str, now: datetime, *, check: bool = True, safety: bool = False) -> Created:
     """Write a backup to a new file of mode 0600.
 
-    Shape:  check reads the written archive back; the integrity of each snapshot is checked in any case.
+    Shape:  check reads the written archive back; the integrity of each snapshot is checked in any case. An agent's
+            database that cannot be read stands among the skipped ones, and in state.left_out.
             safety is for archives that a repair makes: they may lie in the state directory and are not listed.
     Errors: UsageError for an output that exists or lies in the state directory, DatabaseUnusable for a damaged
-            database; nothing is left behind. A failed run is written down.
+            global database or where no agent's can be read; nothing is left behind. A failed run is written down.
     """
     output = os.path.abspath(output)
     if not safety and _inside(output, state.layout.root):
@@ -66,7 +69,7 @@ def create(state: State, output: str, now: datetime, *, check: bool = True, safe
         raise UsageError("the file exists; a backup overwrites nothing", location=output)
     run_id = new_ulid()
     try:
-        manifest, size = _write(state, output, now, check)
+        manifest, size = _write(state, output, now, check, safety)
     except BaseException as error:
         if not safety and isinstance(error, OntorefError | OSError | sqlite3.Error):
             with contextlib.suppress(OntorefError, sqlite3.Error):
@@ -79,7 +82,7 @@ def create(state: State, output: str, now: datetime, *, check: bool = True, safe
     return Created(output, size, manifest, check)
 
 
-def _write(state: State, output: str, now: datetime, check: bool) -> tuple[Manifest, int]:
+def _write(state: State, output: str, now: datetime, check: bool, safety: bool) -> tuple[Manifest, int]:
     folder = os.path.dirname(output)
     root = os.path.basename(output).removesuffix(".tar.gz").removesuffix(".tgz")
     root = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in root).lstrip("._-") or "backup"
@@ -104,6 +107,9 @@ def _write(state: State, output: str, now: datetime, check: bool) -> tuple[Manif
                     integrity="ok",
                 )
             )
+        if state.left_out and len(assets) == 1 and not safety:
+            # Without any session it would be a backup in name only.
+            raise next(iter(state.left_out.values()))
         manifest = Manifest(
             schema_version=MANIFEST_VERSION,
             created_at=now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -148,21 +154,26 @@ def _snapshots(state: State, aside: str) -> Iterator[Place]:
     yield first
     there = set(state.agent_ids())
     for agent_id in snapshot.agents_in(_file_in(aside, first)):
-        database = state.agent(agent_id) if agent_id in there else None
-        if database is not None:
-            place = Place(agent_id, database.path)
-            snapshot.take(database, _file_in(aside, place))
-            yield place
+        if agent_id in there:
+            yield from state.ask_one(agent_id, partial(_taken, aside))
+
+
+def _taken(aside: str, database: Database) -> Iterator[Place]:
+    place = Place(database.agent_id, database.path)
+    snapshot.take(database, _file_in(aside, place))
+    yield place
 
 
 def _skipped(state: State, aside: str, taken: set[str | None]) -> Iterator[dict[str, str]]:
-    """Agents that the snapshot of the global database knows and whose database is gone."""
+    """Agents that the snapshot of the global database knows and whose database is gone or cannot be read."""
     for agent_id in snapshot.agents_in(_file_in(aside, Place(None, state.layout.global_database))):
         if agent_id not in taken:
-            yield {"agent_id": agent_id, "reason": "its database is not where it was"}
+            fault = state.left_out.get(agent_id)
+            gone = "its database is not where it was"
+            yield {"agent_id": agent_id, "reason": f"its database cannot be read: {fault.message}" if fault else gone}
 
 
-def _current(places: list[Place], state: State) -> list[Place]:
+def _current(places: list[Place]) -> list[Place]:
     """One place for each agent: the one in use."""
     found: dict[str | None, Place] = {}
     for place in places:

@@ -7,7 +7,6 @@ stay out until the end. Killed at any point, the same command run again complete
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,10 +19,10 @@ from ontoref.state.backup.create import create
 from ontoref.state.backup.manifest import Asset, Manifest
 from ontoref.state.backup.verify import extract
 from ontoref.state.database import companions
-from ontoref.state.errors import DatabaseUnusable, StateError
+from ontoref.state.errors import DatabaseUnreadable
 from ontoref.state.faults import step
 from ontoref.state.layout import Layout
-from ontoref.state.opening import make_private_dirs, open_reader, open_writer
+from ontoref.state.opening import make_private_dirs, open_writer
 from ontoref.state.store import State
 from ontoref.state.workshop import sweep, workshop
 
@@ -43,7 +42,7 @@ class Restored:
 def restore(archive: str, layout: Layout, now: datetime) -> Restored:
     """Replace the databases below a state directory by those of an archive.
 
-    Shape:  agents that the archive does not know stay as they are.
+    Shape:  agents that the archive does not know stay as they are, damaged ones too.
     Errors: BadArchive before anything is written; LeaseHeld while another process works; what fails later is
             rolled back from the rollback archive and raised.
     """
@@ -103,16 +102,10 @@ def _roll_back(state: State, rollback: str, lease: leases.Lease) -> None:
 
 
 def _register_strays(state: State) -> None:
-    """Let a new global database know the agents' databases that are there: the rollback archive is to hold them.
-
-    Shape: one that cannot be opened is left alone; if the archive replaces it, it was moved aside.
-    """
+    """Let a new global database know the agents' databases that are there: the rollback archive is to hold them, and
+    one that cannot be opened is not to be forgotten; if the archive replaces it, it was moved aside."""
     for agent_id, path in upkeep.strays(state):
-        with contextlib.suppress(StateError):
-            database = open_reader(path, "agent", agent_id)
-            if database is not None:
-                with database:
-                    registry.note_seen(state.writable(), state.layout, agent_id, path)
+        registry.note_seen(state.writable(), state.layout, agent_id, path)
 
 
 def _rollback(state: State, now: datetime) -> str:
@@ -136,9 +129,8 @@ def _move_unusable_aside(assets: list[Asset], layout: Layout) -> Iterator[str]:
             with open_writer(path, "agent" if asset.agent_id else "global", asset.agent_id) as database:
                 if not database.integrity():
                     continue
-        except DatabaseUnusable as error:
-            if "locked" in error.message:
-                raise
+        except DatabaseUnreadable:
+            pass
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
         for file in (path, *companions(path)):
             if os.path.exists(file):

@@ -11,7 +11,9 @@ from pathlib import Path
 from ontoref.errors import OntorefError
 from ontoref.state import leases, ledger, registry, sources, upkeep
 from ontoref.state.doctor.finding import Finding, Severity
+from ontoref.state.errors import DatabaseRefused
 from ontoref.state.importer import RUN_SCOPE
+from ontoref.state.opening import open_reader
 from ontoref.state.store import State
 from ontoref.state.workshop import is_leftover
 from ontoref.transcript.find import LAYOUTS, roots
@@ -58,23 +60,35 @@ def _databases(state: State) -> Iterator[Finding]:
                 Severity.error,
                 checked.path,
                 problem,
-                "ontoref backup restore ARCHIVE --yes; the damaged file is kept beside it",
+                _way_out(checked.agent_id, checked.hint),
             )
-    for size in _sizes(state):
-        if size.wal_bytes > _LARGE_WAL_BYTES:
+    for path in _paths(state):
+        wal_bytes = upkeep.wal_bytes(path)
+        if wal_bytes > _LARGE_WAL_BYTES:
             yield Finding(
                 "wal",
                 Severity.note,
-                size.path,
-                f"its WAL has {size.wal_bytes >> 20} MiB",
+                path,
+                f"its WAL has {wal_bytes >> 20} MiB",
                 "end readers that stay open for long, then ontoref doctor --fix",
                 fixable=True,
             )
 
 
-def _sizes(state: State) -> list[upkeep.Size]:
+def _way_out(agent_id: str | None, hint: str | None) -> str:
+    """What to do about a database that cannot be used; hint is given where its file is sound."""
+    restore = "ontoref backup restore ARCHIVE --yes; the damaged file is kept beside it"
+    if agent_id is None:
+        return hint or restore
+    away = "move it away: `ontoref transcript import --all` archives again what its agent still has"
+    if hint is None:
+        return f"{restore}. Without a backup {away}"
+    return f"{'update ontoref' if hint.startswith('update') else 'put back what belongs there'}, or {away}"
+
+
+def _paths(state: State) -> list[str]:
     try:
-        return upkeep.sizes(state)
+        return [place.path for place in upkeep.databases(state)]
     except OntorefError:
         return []
 
@@ -94,6 +108,13 @@ def _registry(state: State) -> Iterator[Finding]:
                 fixable=True,
             )
     for agent_id, path in upkeep.strays(state):
+        try:
+            if (opened := open_reader(path, "agent", agent_id)) is not None:
+                opened.close()
+        except OntorefError as error:
+            hint = error.hint if isinstance(error, DatabaseRefused) else None
+            yield Finding("database", Severity.error, path, error.message, _way_out(agent_id, hint))
+            continue
         yield Finding(
             "stray-database",
             Severity.warning,
