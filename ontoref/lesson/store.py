@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import orjson
 
 from ontoref.lesson.contract import Record, Scope, Table
 from ontoref.lesson.errors import LessonConflictError, LessonNotFoundError, LessonValidationError
+from ontoref.lesson.forms import (
+    FIXED,
+    completed_candidate,
+    completed_lesson,
+    completed_proposal,
+    content_of,
+    lesson_of,
+    merged,
+    plain,
+    scoped,
+)
 from ontoref.lesson.lifecycle import (
     LESSON_DURABILITIES,
     LESSON_RECORD_KINDS,
     LESSON_SCHEMA_VERSION,
-    apply_legacy_lesson_defaults,
     instant_us,
     with_lesson_defaults,
 )
+from ontoref.lesson.loading import Loaded, load
 from ontoref.lesson.records import (
     PROPOSAL_STATUSES,
-    RECORD_TYPES,
     VERDICTS,
     Row,
     Selection,
-    as_json,
     checked,
-    fingerprint,
     row_of,
     scope_key,
     scope_of,
@@ -35,22 +39,10 @@ from ontoref.lesson.records import (
     tokens_of,
 )
 
-__all__ = ["MOST_ATTEMPTS", "Loaded", "TableLessonStore"]
+__all__ = ["MOST_ATTEMPTS", "TableLessonStore"]
 
 MOST_ATTEMPTS = 3
-_FIXED = ("id", "record_kind", "created_at", "supersedes")
 _PROCESSED = ("status", "processed_at", "outcome", "result_ids", "attempts", "last_error")
-_STAMPS = ("version", "created_at", "updated_at")
-
-
-@dataclass(slots=True)
-class Loaded:
-    """What a load did: rows that were new, that replaced older ones, that were there, that a newer one shuts out."""
-
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    older: int = 0
 
 
 class TableLessonStore:
@@ -93,13 +85,13 @@ class TableLessonStore:
 
     def get_lesson(self, id: str) -> Record | None:
         row = self._get("lesson", id)
-        return None if row is None else _lesson(row)
+        return None if row is None else lesson_of(row)
 
     def upsert_lesson(self, lesson: Record, expected_version: int | None = None) -> Record:
-        new = checked("lesson", _completed(lesson))
+        new = checked("lesson", completed_lesson(lesson))
         with self.table.writing():
             row = self.table.get("lesson", new["id"])
-            old = None if row is None else _lesson(row)
+            old = None if row is None else lesson_of(row)
             known = 0 if old is None else old["version"]
             if expected_version is not None and expected_version != known:
                 raise LessonConflictError(
@@ -109,7 +101,7 @@ class TableLessonStore:
             if old is None:
                 new["version"] = 1
                 return self._put("lesson", new)
-            if _content(old) == _content(_plain(new)):
+            if content_of(old) == content_of(plain(new)):
                 return old
             new["created_at"] = old.get("created_at")
             new["version"] = known + 1
@@ -119,14 +111,14 @@ class TableLessonStore:
         instant_us(now, "now")
         if not isinstance(patch, Mapping):
             raise LessonValidationError("a patch is an object")
-        patch = _plain(dict(patch))
+        patch = plain(dict(patch))
         with self.table.writing():
-            old = _lesson(self._need("lesson", id))
-            for name in _FIXED:
+            old = lesson_of(self._need("lesson", id))
+            for name in FIXED:
                 if name in patch and patch[name] != old.get(name):
                     raise LessonValidationError(f"{name} of a lesson cannot change")
-            new = _merged(old, patch)
-            if _content(new) == _content(old):
+            new = merged(old, patch)
+            if content_of(new) == content_of(old):
                 return old
             new |= {"updated_at": now, "version": old["version"] + 1, "created_at": old.get("created_at")}
             return self._put("lesson", checked("lesson", new))
@@ -139,11 +131,11 @@ class TableLessonStore:
         if new["id"] == old_id:
             raise LessonValidationError("a lesson cannot supersede itself")
         with self.table.writing():
-            old = _lesson(self._need("lesson", old_id))
+            old = lesson_of(self._need("lesson", old_id))
             there = self.table.get("lesson", new["id"])
             successor = old.get("superseded_by")
             if successor == new["id"] and there is not None:
-                return {"old": old, "new": _lesson(there)}
+                return {"old": old, "new": lesson_of(there)}
             if successor is not None:
                 raise LessonConflictError(f"lesson {old_id} was superseded by {successor} already")
             if new["record_kind"] != old["record_kind"]:
@@ -154,7 +146,7 @@ class TableLessonStore:
                 raise LessonValidationError(f"{new['id']} comes before {old_id}; a chain must not close")
             version = 0
             if there is not None:
-                known = _lesson(there)
+                known = lesson_of(there)
                 if known.get("supersedes") not in (None, old_id):
                     raise LessonConflictError(f"lesson {new['id']} supersedes {known['supersedes']} already")
                 version, new["created_at"] = known["version"], known.get("created_at")
@@ -185,7 +177,7 @@ class TableLessonStore:
     def get_lesson_chain(self, id: str) -> list[Record]:
         with self.table.reading():
             row = self._get("lesson", id)
-            return [] if row is None else self._chain(_lesson(row))
+            return [] if row is None else self._chain(lesson_of(row))
 
     def search_lessons(
         self,
@@ -212,7 +204,7 @@ class TableLessonStore:
             return []
         with self.table.reading():
             rows = self.table.select(wanted)
-        return [{"lesson": _lesson(row), "score": score(tokens, row.search_title)} for row in rows]
+        return [{"lesson": lesson_of(row), "score": score(tokens, row.search_title)} for row in rows]
 
     # -- proposals
 
@@ -226,14 +218,14 @@ class TableLessonStore:
     def find_proposal_with_scope(self, id: str, scope: Scope) -> Record | None:
         scope_of(scope)
         row = self._get("proposal", id)
-        return None if row is None or row.scope_key != scope_key(scope) else _scoped(row.value())
+        return None if row is None or row.scope_key != scope_key(scope) else scoped(row.value())
 
     def list_proposals_with_scope(self, scope: Scope, status: str | None = None) -> list[Record]:
         scope_of(scope)
-        return [_scoped(one) for one in self._proposals(status, scope_key(scope), None)]
+        return [scoped(one) for one in self._proposals(status, scope_key(scope), None)]
 
     def insert_proposal_if_absent(self, proposal: Record) -> Record:
-        new = checked("proposal", _proposal(proposal))
+        new = checked("proposal", completed_proposal(proposal))
         with self.table.writing():
             row = self.table.get("proposal", new["id"])
             if row is None:
@@ -251,7 +243,7 @@ class TableLessonStore:
             return {"inserted": True, "proposal": self._put("proposal", new)}
 
     def upsert_proposal(self, proposal: Record) -> Record:
-        new = checked("proposal", _proposal(proposal))
+        new = checked("proposal", completed_proposal(proposal))
         with self.table.writing():
             row = self.table.get("proposal", new["id"])
             if row is not None and row.status != "pending":
@@ -301,14 +293,14 @@ class TableLessonStore:
     # -- candidates
 
     def upsert_candidate(self, candidate: Record) -> Record:
-        new = checked("candidate", _candidate(candidate))
+        new = checked("candidate", completed_candidate(candidate))
         with self.table.writing():
             row = self.table.get("candidate", new["id"])
             if row is not None:
                 old = row.value()
                 if old["status"] != "pending":
                     new |= {name: old[name] for name in _PROCESSED if name in old}
-                if _plain(new) == old:
+                if plain(new) == old:
                     return old
             return self._put("candidate", new)
 
@@ -363,52 +355,10 @@ class TableLessonStore:
                 yield row.record_type, row.record
 
     def load(self, records: Iterable[tuple[str, Record]]) -> Loaded:
-        """Take in records of another store as they are; running it twice is running it once.
-
-        Shape:  of two versions the one with the higher version stays, then the one updated later. An audit entry
-                whose seq is taken gets the next one. All in one transaction.
-        Errors: LessonValidationError, and then nothing was taken in.
-        """
-        done = Loaded()
-        rows = [self._incoming(*pair) for pair in records]
-        with self.table.writing():
-            taken = {row.seq for row in self.table.select(Selection("audit", order="seq"))}
-            last = max([0, *taken])
-            for row in rows:
-                old = self.table.get(row.record_type, row.id)
-                if old is not None:
-                    if row.record_type == "audit" or row.value() == old.value():
-                        done.unchanged += 1
-                        continue
-                    if _age(row) <= _age(old):
-                        done.older += 1
-                        continue
-                    done.updated += 1
-                else:
-                    done.added += 1
-                if row.record_type == "audit":
-                    seq = row.seq if row.seq > 0 and row.seq not in taken else max(last, *taken, 0) + 1
-                    taken.add(seq)
-                    last = max(last, seq)
-                    if seq != row.seq:
-                        row = row_of("audit", {**row.value(), "seq": seq})
-                self.table.put(row)
-        return done
+        """As `ontoref.lesson.loading.load`."""
+        return load(self.table, records)
 
     # -- inside
-
-    def _incoming(self, record_type: str, record: Record) -> Row:
-        if record_type not in RECORD_TYPES:
-            raise LessonValidationError(f"{record_type!r} is no record type; known: {', '.join(RECORD_TYPES)}")
-        if not isinstance(record, Mapping) or not isinstance(record.get("id"), str):
-            raise LessonValidationError(f"a {record_type} without an id")
-        if record_type == "lesson":
-            checked("lesson", {"updated_at": "1970-01-01", **apply_legacy_lesson_defaults(record)})
-        else:
-            whole = {"proposal": _proposal, "candidate": _candidate}.get(record_type, dict)(record)
-            record = {**record, **{name: value for name, value in whole.items() if name not in record}}
-            checked(record_type, record)
-        return row_of(record_type, record)
 
     def _get(self, record_type: str, id: str) -> Row | None:
         if not isinstance(id, str) or "\0" in id:
@@ -429,7 +379,7 @@ class TableLessonStore:
 
     def _lessons(self, wanted: Selection) -> list[Record]:
         with self.table.reading():
-            return [_lesson(row) for row in self.table.select(wanted)]
+            return [lesson_of(row) for row in self.table.select(wanted)]
 
     def _proposals(self, status: str | None, key: str | None, limit: int | None) -> list[Record]:
         word = _word(status, PROPOSAL_STATUSES, "status")
@@ -449,7 +399,7 @@ class TableLessonStore:
                 if row is None:
                     break
                 seen.add(other)
-                chain.insert(0 if place == 0 else len(chain), _lesson(row))
+                chain.insert(0 if place == 0 else len(chain), lesson_of(row))
         return chain
 
     def _audit(
@@ -461,82 +411,6 @@ class TableLessonStore:
             entry: Record = {"id": id, "at": at, "actor": actor, "action": action, "record_type": record_type}
             entry |= {"record_id": record_id, "details": details, "seq": self.table.last_seq() + 1}
             self._put("audit", entry)
-
-
-def _lesson(row: Row) -> Record:
-    return apply_legacy_lesson_defaults(row.value())
-
-
-def _completed(lesson: Any) -> Any:
-    """A lesson with what has a default that needs no clock."""
-    if not isinstance(lesson, Mapping):
-        return lesson
-    found = apply_legacy_lesson_defaults(lesson)
-    if found.get("created_at") is None and found.get("updated_at") is not None:
-        found["created_at"] = found["updated_at"]
-    return found
-
-
-def _proposal(proposal: Any) -> Any:
-    if not isinstance(proposal, Mapping):
-        return proposal
-    found = {"schema_version": LESSON_SCHEMA_VERSION, "scope": {"agent_id": "main"}, "status": "pending", **proposal}
-    if not found.get("fingerprint"):
-        target = found.get("target_lesson_id")
-        found["fingerprint"] = fingerprint(str(found.get("action")), found["scope"], found.get("draft"), target)
-    if found.get("updated_at") is None:
-        found["updated_at"] = found.get("created_at")
-    return found
-
-
-def _candidate(candidate: Any) -> Any:
-    defaults = {"schema_version": LESSON_SCHEMA_VERSION, "status": "pending", "result_ids": [], "attempts": 0}
-    return {**defaults, **candidate} if isinstance(candidate, Mapping) else candidate
-
-
-def _scoped(proposal: Record) -> Record:
-    return {"proposal": proposal, "scope": dict(proposal.get("scope") or {})}
-
-
-def _plain(record: Record) -> Record:
-    """The record as JSON gives it back: tuples are lists."""
-    found: Record = orjson.loads(as_json(record))
-    return found
-
-
-def _content(lesson: Record) -> Record:
-    return {name: value for name, value in lesson.items() if name not in _STAMPS}
-
-
-def _merged(old: Record, patch: Record) -> Record:
-    new = {**old, **{name: value for name, value in patch.items() if name not in (*_FIXED, *_STAMPS)}}
-    for name in ("evidence", "tags"):
-        if name in patch:
-            mine, theirs = old.get(name) or [], patch[name]
-            if not isinstance(theirs, list):
-                raise LessonValidationError(f"{name} must be a list")
-            new[name] = list(mine)
-            new[name] += [item for place, item in enumerate(theirs) if item not in mine and item not in theirs[:place]]
-    for name in ("helpful", "harmful", "neutral"):
-        if name in patch:
-            if type(patch[name]) is not int or patch[name] < 0:
-                raise LessonValidationError(f"{name} must be a whole number, at least 0")
-            new[name] = old.get(name, 0) + patch[name]
-    seen = old.get("observation_count", 1)
-    more = patch.get("observation_count", 1)
-    if type(more) is not int or more < 0:
-        raise LessonValidationError("observation_count must be a whole number, at least 0")
-    grew = "evidence" in patch and len(new["evidence"]) > len(old.get("evidence") or [])
-    if grew or ("observation_count" in patch and "evidence" not in patch):
-        new["observation_count"] = seen + more
-    elif "observation_count" in patch:
-        new["observation_count"] = seen
-    return new
-
-
-def _age(row: Row) -> tuple[int, int]:
-    version = row.value().get("version")
-    return (version if isinstance(version, int) else 0, row.updated_at)
 
 
 def _word(value: str | None, known: tuple[str, ...], name: str, *, needed: bool = False) -> str | None:

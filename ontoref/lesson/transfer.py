@@ -14,8 +14,9 @@ import orjson
 from ontoref.lesson.backends.jsonl import FILE_NAME, JsonlTable
 from ontoref.lesson.contract import Record
 from ontoref.lesson.errors import LessonConflictError, LessonValidationError
+from ontoref.lesson.loading import Loaded
 from ontoref.lesson.skillbook import is_skillbook, skills_of
-from ontoref.lesson.store import Loaded, TableLessonStore
+from ontoref.lesson.store import TableLessonStore
 
 __all__ = ["Moved", "exported", "move", "read_records"]
 
