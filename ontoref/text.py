@@ -1,10 +1,10 @@
-"""Untrusted text made safe to print."""
+"""Text for people: untrusted text made safe to print, things counted."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["printable", "printable_json", "shorten"]
+__all__ = ["counted", "printable", "printable_json", "shorten"]
 
 # C0 and C1 controls, bidirectional marks and overrides, invisible separators, lone surrogates. A tab and a
 # newline are controls too: who wants them laid out asks for `keep`.
@@ -33,6 +33,11 @@ def printable_json(text: str) -> str:
     r"""A JSON text that cannot steer a terminal and reads as the same value: such characters are `\u202e` in it."""
     # White space between values stays; inside a string these two are escaped already.
     return _UNSAFE.sub(lambda match: match[0] if match[0] in "\n\r" else f"\\u{ord(match[0]):04x}", text)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """So many things: `1 file`, `1,204 files`. Shape: many where it is not one with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def shorten(text: str, width: int) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ontoref.text import counted
+
 if TYPE_CHECKING:
     from ontoref.interaction.adoption.change import Change
 
@@ -54,5 +56,5 @@ def carry_out(root: str, changes: Sequence[Change], form: PlanFormat, *, dry_run
     if dry_run:
         note("dry run: nothing was written")
     if conflicts:
-        note(f"{len(conflicts)} {'file' if len(conflicts) == 1 else 'files'} left to you")
+        note(f"{counted(len(conflicts), 'file')} left to you")
     return 1 if conflicts else 0

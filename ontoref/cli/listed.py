@@ -14,6 +14,7 @@ from ontoref.errors import UsageError
 from ontoref.interaction.moments import parse_moment
 from ontoref.interaction.order import reach, sortable
 from ontoref.interaction.where import Condition, Reach, WhereError, did_you_mean, parse_term, typed_value
+from ontoref.text import counted
 
 __all__ = ["Narrowing", "column_names", "field_paths"]
 
@@ -101,9 +102,13 @@ class Narrowing:
         if not whole and self.first is not None and seen == limit:
             note(f"the first {seen:,} {name}" if seen != 1 else f"the first {name}")
         elif not found:
-            note(f"none of {seen:,} {listing.one if seen == 1 else listing.many} matches")
+            note(f"none of {counted(seen, listing.one, listing.many)} matches")
         else:
-            note(f"{limit:,} of {found:,} {name}" if limit is not None and limit < found else f"{found:,} {name}")
+            note(
+                f"{limit:,} of {found:,} {name}"
+                if limit is not None and limit < found
+                else counted(found, listing.one, listing.many)
+            )
 
     def _holds(self, row: Mapping[str, Any]) -> bool:
         if not all(condition.holds(row, row) for condition in self._conditions):

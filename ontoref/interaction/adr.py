@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ontoref import git
 from ontoref.errors import OntorefError
 from ontoref.interaction.candidates import Candidate, Entry
+from ontoref.text import counted
 
 __all__ = ["AdrError", "AdrFile", "Problem", "files_in", "files_on_branches", "next_number", "problems", "render"]
 
@@ -114,8 +115,7 @@ def render(candidate: Candidate, number: int, date: str) -> str:
         "",
         "## Context and problem statement",
         "",
-        f"The decision stands in {count} {'record' if count == 1 else 'records'} of {sessions} "
-        f"{'session' if sessions == 1 else 'sessions'}:",
+        f"The decision stands in {counted(count, 'record')} of {counted(sessions, 'session')}:",
         "",
     ]
     for entry in candidate.entries:

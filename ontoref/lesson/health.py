@@ -14,6 +14,7 @@ from ontoref.lesson.store import TableLessonStore
 from ontoref.state.doctor.finding import Finding, Severity
 from ontoref.state.layout import Layout
 from ontoref.state.placement import DomainStoragePlacement
+from ontoref.text import counted
 
 __all__ = ["examine_lessons"]
 
@@ -85,7 +86,7 @@ def _waiting(store: TableLessonStore | None, layout: Layout) -> Iterator[Finding
             "lesson-fallback",
             Severity.warning,
             folder,
-            f"{len(rows)} records were kept there while the lesson store failed",
+            f"{counted(len(rows), 'record')} {'was' if len(rows) == 1 else 'were'} kept there while the lesson store failed",
             f"ontoref lesson import {folder}",
         )
 

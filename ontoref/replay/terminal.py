@@ -12,6 +12,7 @@ from ontoref.replay.build import build_tree
 from ontoref.replay.source import Source
 from ontoref.replay.totals import Totals, totals_of
 from ontoref.replay.tree import Delegation, Node, Row, Tree, Workflow, walk
+from ontoref.text import counted
 from ontoref.transcript import event as e
 from ontoref.transcript.turns import blocks
 
@@ -49,12 +50,12 @@ class Outline:
         above = (session_id,)
         totals = self._rolled(rows_of(tree), list(nodes_of(tree)), above)
         yield Line(0, "head", "  ".join(part for part in (tree.runtime, tree.session_id, _mode(tree)) if part))
-        counts = [_count(len(tree.turns), "turn"), _count(tree.row_count, "event")]
+        counts = [counted(len(tree.turns), "turn"), counted(tree.row_count, "event")]
         agents = sum(isinstance(node, Delegation) for node in nodes_of(tree))
         if agents:
-            counts.append(_count(agents, "sub-agent"))
+            counts.append(counted(agents, "sub-agent"))
         if tree.workflows:
-            counts.append(_count(len(tree.workflows), "workflow"))
+            counts.append(counted(len(tree.workflows), "workflow"))
         yield Line(0, "dim", ", ".join([*counts, *figures(totals, events=False)]))
         for row in tree.mode_changes:
             yield from self._row(row, 0)
@@ -174,9 +175,9 @@ class Outline:
 
 def figures(totals: Totals, *, events: bool = True) -> list[str]:
     """The sums in words, those that are nothing left out."""
-    said = [_count(totals.events, "event")] if events else []
+    said = [counted(totals.events, "event")] if events else []
     if totals.calls:
-        said.append(_count(totals.calls, "call"))
+        said.append(counted(totals.calls, "call"))
     if totals.errors:
         said.append(f"{totals.errors} failed")
     tokens = totals.tokens
@@ -258,11 +259,11 @@ def _faults(tree: Tree) -> Iterator[Line]:
     if told.orphans or told.cycles or told.unplaced:
         yield Line(0, "", "")
     if told.unplaced:
-        yield Line(0, "dim", f"{_count(len(told.unplaced), 'answer')} of sub-agents that nothing called")
+        yield Line(0, "dim", f"{counted(len(told.unplaced), 'answer')} of sub-agents that nothing called")
     if told.orphans:
-        yield Line(0, "dim", f"{_count(len(told.orphans), 'event')} whose parent is missing")
+        yield Line(0, "dim", f"{counted(len(told.orphans), 'event')} whose parent is missing")
     if told.cycles:
-        yield Line(0, "dim", f"{_count(len(told.cycles), 'circle')} of parents, cut at the earliest event")
+        yield Line(0, "dim", f"{counted(len(told.cycles), 'circle')} of parents, cut at the earliest event")
 
 
 def _mode(tree: Tree) -> str:
@@ -281,10 +282,6 @@ def _clock(row: Row | None) -> str:
 def _first(text: str) -> str:
     first, _, rest = text.strip().partition("\n")
     return first[:119] + "…" if len(first) > 120 else first + (" …" if rest else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _short(number: int) -> str:

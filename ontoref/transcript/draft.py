@@ -15,6 +15,7 @@ from typing import Any
 
 from ontoref.globs import glob_pattern
 from ontoref.identifiers import ulid
+from ontoref.text import counted
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.observed import Call, Observed, observe
 from ontoref.transcript.report import Report, SessionInfo
@@ -287,7 +288,7 @@ def _summary(seen: Observed, info: SessionInfo, files: int, redact: Callable[[st
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+    return counted(number, noun) if number else f"no {noun}s"
 
 
 def _id(info: SessionInfo, record: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ontoref.text import counted
 from ontoref.transcript import event as e
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.trace import compact, result_text
@@ -107,7 +108,7 @@ def _result(event: ReplayEvent, depth: int, full: bool) -> Block:
     head = f"{payload.get('name') or 'result'}: "
     head += f"failed{f' (exit {code})' if code else ''}" if failed else "ok"
     if lines > 1:
-        head += f", {lines} lines"
+        head += f", {counted(lines, 'line')}"
     shown = text if full else _folded(text) if failed else ""
     return Block("error" if failed else "result", head, shown, event.ts, depth)
 

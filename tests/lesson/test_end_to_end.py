@@ -36,7 +36,7 @@ def test_a_correction_becomes_a_reviewed_lesson_that_agents_read(cli: Lessons, t
     """The whole way: S1-47 to S1-58."""
     source = transcript(tmp_path)
     imported = cli("transcript", "import", str(source))
-    assert "1 candidates for lessons" in imported.err
+    assert "1 candidate for lessons" in imported.err
     (candidate,) = cli.json("lesson", "candidates")
     assert candidate["excerpt"].startswith("no, use tabs in Makefiles.")
     assert "ghp_" not in json.dumps(candidate)
@@ -100,9 +100,9 @@ def test_with_capture_off_nothing_is_kept(cli: Lessons, tmp_path: Path) -> None:
 def test_a_session_that_grows_is_captured_once(cli: Lessons, tmp_path: Path) -> None:
     """S1-51: only what is new is told, and a session that cannot be read costs no other."""
     transcript(tmp_path, STARTED[:3])
-    assert "1 candidates" in cli("transcript", "import", str(tmp_path / f"{SESSION}.jsonl")).err
+    assert "1 candidate" in cli("transcript", "import", str(tmp_path / f"{SESSION}.jsonl")).err
     source = transcript(tmp_path, [*STARTED, ("user", "stop, never push to main")])
-    assert "1 candidates" in cli("transcript", "import", str(source)).err
+    assert "1 candidate" in cli("transcript", "import", str(source)).err
     assert len(cli.json("lesson", "candidates")) == 2
     again = cli("lesson", "capture", SESSION)
-    assert "1 sessions read, 0 new candidates" in again.err
+    assert "1 session read, 0 new candidates" in again.err

@@ -108,7 +108,7 @@ COMMANDS: list[tuple[str, int, str, str]] = [
     ("session delete --older-than 2026-12-01 --dry-run", 1, HEALTHY, "codex is left out"),
     ("session show nobody", 2, "", "the database of codex cannot be read"),
     ("session show claude-code:nobody", 1, "", "no archived session"),
-    ("lesson capture --all", 1, "", "1 sessions read"),
+    ("lesson capture --all", 1, "", "1 session read"),
     ("state status --format json", 1, '"sessions":1', "codex is left out"),
     ("state check", 1, "claude-code  ok", "1 of 3 databases"),
     ("state reset", 1, "", "ontoref-agent.sqlite (cannot be read, "),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import Format, emit
+from ontoref.text import counted
 
 
 def candidates(
@@ -39,5 +40,5 @@ def candidates(
     emit(rows, form, columns=("id", "score", "reasons", "times", "sessions", "record.domain", "record.recorded_at"),
          headers={"id": "decision", "record.domain": "domain", "record.recorded_at": "last"})  # fmt: skip
     if form is Format.table:
-        note(f"{len(found)} open {'candidate' if len(found) == 1 else 'candidates'}")
+        note(f"{counted(len(found), 'open candidate')}")
     return tell_skipped(skipped_of(skipped, logs))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import Format, emit
+from ontoref.text import counted
 
 
 def check(
@@ -38,6 +39,6 @@ def check(
     else:
         for problem in found:
             print(printable(f"{problem.place}: {problem.message}  [{problem.rule}]"))
-        problems = f"{len(found)} {'problem' if len(found) == 1 else 'problems'}" if found else "no problems"
-        note(f"{problems} in {len(here)} {'ADR' if len(here) == 1 else 'ADRs'}")
+        problems = counted(len(found), "problem") if found else "no problems"
+        note(f"{problems} in {counted(len(here), 'ADR')}")
     return 1 if found else 0

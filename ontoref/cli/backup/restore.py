@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import note
+from ontoref.text import counted
 
 
 def restore(
@@ -44,7 +45,7 @@ def restore(
     done = backup.restore(archive, layout, datetime.now(UTC))
     for path in done.aside:
         note(f"could not be opened, now called {path}")
-    note(f"{len(done.manifest.assets)} databases restored below {layout.root}")
+    note(f"{counted(len(done.manifest.assets), 'database')} restored below {layout.root}")
     tell_skipped(done.manifest)
     from ontoref.cli.lesson.saving import beside
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import Format, emit, note
+from ontoref.text import counted
 
 
 def verify(
@@ -36,4 +37,4 @@ def verify(
     ]
     emit(rows, form, columns=("database", "integrity", "size_bytes", "sha256"))
     tell_skipped(manifest)
-    note(f"sound: {len(rows)} databases of {manifest.created_at}, ontoref {manifest.app_version}")
+    note(f"sound: {counted(len(rows), 'database')} of {manifest.created_at}, ontoref {manifest.app_version}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ontoref.cli.interaction._options import QueryOptions
 from ontoref.cli.output import Format, emit, note, short_path, tell, write_json
+from ontoref.text import counted
 
 if TYPE_CHECKING:
     from ontoref.interaction.query import Question, Skipped
@@ -54,12 +55,12 @@ def run_query(
         cut = f"{options.limit} of " if options.limit is not None and options.limit < found.found else ""
         took_ms = (time.perf_counter() - begun) * 1000
         one, several = called or (row.singular, row.name)
-        records = f"{found.records:,} record{'' if found.records == 1 else 's'}"
+        records = counted(found.records, "record")
         sys.stdout.flush()
-        counted = f"{cut}{found.found:,} {one if found.found == 1 else several} in {records}"
+        said = f"{cut}{counted(found.found, one, several)} in {records}"
         if row.name == several == "records":
-            counted = f"{options.limit if cut else found.found:,} of {records}"
-        note(f"{counted} ({took_ms:.0f} ms)")
+            said = f"{options.limit if cut else found.found:,} of {records}"
+        note(f"{said} ({took_ms:.0f} ms)")
     return tell_skipped(found.skipped)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoref.errors import UsageError
 from ontoref.identifiers import new_ulid
+from ontoref.text import counted
 
 if TYPE_CHECKING:
     from ontoref.interaction.check import Checker
@@ -305,7 +306,7 @@ class Talk:
                 self._say("", warning=finding.as_json())
         if not errors:
             return
-        count = f"{len(errors)} {'finding' if len(errors) == 1 else 'findings'}"
+        count = counted(len(errors), "finding")
         if keep_going:
             message = f"{len(refused)} of {len(items)} not recorded: {count}"
         else:

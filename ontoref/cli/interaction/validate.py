@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ontoref.text import counted
+
 if TYPE_CHECKING:
     from ontoref.interaction.check import Checker
     from ontoref.interaction.finding import Finding
@@ -266,13 +268,11 @@ def _say(summary: Summary, limit: int | None, elapsed_ms: float, output: str | N
     from ontoref.cli.output import note
 
     found = summary.errors + summary.warnings
-    files = f"{summary.files:,} {'file' if summary.files == 1 else 'files'}"
-    records = f"{summary.records:,} {'record' if summary.records == 1 else 'records'}"
-    read = f"{files}, {records} ({elapsed_ms:.0f} ms)"
+    read = f"{counted(summary.files, 'file')}, {counted(summary.records, 'record')} ({elapsed_ms:.0f} ms)"
     if not found:
         note(f"no findings in {read}")
     else:
-        findings = _counted(summary)
+        findings = _told(summary)
         hidden = f"; {limit:,} shown" if limit is not None and limit < found else ""
         found_in = len(summary.paths_with_findings)
         # A file that is gone has findings too, without being among those that were read.
@@ -294,13 +294,13 @@ def _is_laid_out(path: str) -> bool:
         return False
 
 
-def _counted(summary: Summary) -> str:
+def _told(summary: Summary) -> str:
     """Findings and how many of them only warn: `3 findings (1 warning)`, `1 warning`."""
     found, warned = summary.errors + summary.warnings, summary.warnings
-    warnings = f"{warned:,} {'warning' if warned == 1 else 'warnings'}"
+    warnings = counted(warned, "warning")
     if warned == found:
         return warnings
-    return f"{found:,} {'finding' if found == 1 else 'findings'}" + (f" ({warnings})" if warned else "")
+    return counted(found, "finding") + (f" ({warnings})" if warned else "")
 
 
 class _Progress:

@@ -8,6 +8,7 @@ import typer
 
 from ontoref.cli.lesson._options import Form, Kind, Scope
 from ontoref.cli.output import Format
+from ontoref.text import counted
 
 
 def brief(
@@ -44,7 +45,7 @@ def brief(
         emit_json([value] if form is Format.json else value)
     else:
         print(found.text, end="")
-    what = f"{len(found.ids)} lessons, about {found.tokens} tokens"
+    what = f"{counted(len(found.ids), 'lesson')}, about {found.tokens} tokens"
     note(what + (f"; {found.left_out} did not fit" if found.left_out else ""))
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.errors import UsageError
+from ontoref.text import counted
 
 
 def capture(
@@ -42,5 +43,5 @@ def capture(
         if all_:
             chosen = [row.session_id for row in archive.listing(state)]
         count = capture_sessions(state, chosen, store, mode, now())
-    note(f"{len(chosen)} sessions read, {count} new candidates")
+    note(f"{counted(len(chosen), 'session')} read, {counted(count, 'new candidate')}")
     return 1 if state.left_out else 0

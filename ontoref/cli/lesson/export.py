@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ontoref.text import counted
+
 
 class ExportFormat(StrEnum):
     """The forms of an export."""
@@ -56,4 +58,4 @@ def export(
         return
     with open(output, "xb") as file:
         file.writelines(lines)
-    note(f"{output}: {len(lines)} records" if form is ExportFormat.jsonl else output)
+    note(f"{output}: {counted(len(lines), 'record')}" if form is ExportFormat.jsonl else output)

@@ -8,6 +8,7 @@ import typer
 
 from ontoref.cli.lesson._options import Form
 from ontoref.cli.output import Format
+from ontoref.text import counted
 
 
 def move(
@@ -49,5 +50,5 @@ def move(
         emit_json([found] if form is Format.json else found)
         return
     total = sum(done.counts.values())
-    print(f"{total} records verified on both sides, {done.loaded.added} of them new at {there['location']}")
+    print(f"{counted(total, 'record')} verified on both sides, {done.loaded.added} of them new at {there['location']}")
     note("now set ONTOREF_LESSONS to that place, or `lessons:` in your config.yaml; nothing was deleted here")

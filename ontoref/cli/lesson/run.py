@@ -8,6 +8,7 @@ import typer
 
 from ontoref.cli.lesson._options import Form
 from ontoref.cli.output import Format, emit
+from ontoref.text import counted
 
 
 def run(
@@ -54,5 +55,5 @@ def run(
             counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in one.counts.items())
             print(f"{one.id}: {one.error or counts}")
     if waiting:
-        note(f"{waiting} proposals wait: `ontoref lesson proposals`")
+        note(f"{counted(waiting, 'proposal')} {'waits' if waiting == 1 else 'wait'}: `ontoref lesson proposals`")
     return 1 if any(one.error for one in results) else 0

@@ -10,6 +10,7 @@ import typer
 
 from ontoref.cli.output import note
 from ontoref.errors import UsageError
+from ontoref.text import counted
 
 if TYPE_CHECKING:
     from ontoref.replay.source import Source
@@ -58,7 +59,7 @@ def export(
         found = _everything(state, runtime) if everything else _named(sessions or [], runtime)
         with DuckWriter(duckdb) as writer:
             events = writer.write(_told(found, names), int(time.time() * 1000))
-    note(f"{events} events of {len(names)} session{'' if len(names) == 1 else 's'} in {duckdb}")
+    note(f"{counted(events, 'event')} of {counted(len(names), 'session')} in {duckdb}")
     return 1 if state.left_out else 0
 
 
@@ -80,7 +81,7 @@ def _page(given: str, path: str, runtime: str | None, *, redact: bool) -> int:
         return 0
     with replacing(path) as aside, open(aside, "wb") as file:
         file.write(made.html)
-    secrets = f", {made.redacted} secret{'' if made.redacted == 1 else 's'} redacted" if redact else ""
+    secrets = f", {counted(made.redacted, 'secret')} redacted" if redact else ""
     note(f"{path}: {len(made.html) / 1000:,.0f} KB{secrets}")
     return 0
 
@@ -125,7 +126,7 @@ def _told(sessions: Iterator[tuple[str, Sequence[Row]]], names: set[str]) -> Ite
             continue
         names.add(name)
         if terminal:
-            sys.stderr.write(f"\r{len(names)} sessions")
+            sys.stderr.write(f"\r{counted(len(names), 'session')}")
             sys.stderr.flush()
         yield name, rows
     if terminal and names:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ontoref.cli.output import note
+from ontoref.text import counted
 
 if TYPE_CHECKING:
     from ontoref.state import State
@@ -67,24 +68,24 @@ def delete(
         for row in rows:
             typer.echo(f"{row.session_id}  {moment(row.ended_at)}  {row.line_count} lines")
     if dry_run:
-        note(f"{_counted(len(rows), 'session')} would be deleted")
+        note(f"{counted(len(rows), 'session')} would be deleted")
         return code if _forget({row.session_id for row in rows}, dry_run=True) else 1
     if not yes:
         import sys
 
         if not sys.stdin.isatty():
-            raise UsageError(f"{_counted(len(rows), 'session')} would be deleted for good", hint="add --yes")
-        typer.confirm(f"Delete {_counted(len(rows), 'session')} for good?", abort=True, err=True)
+            raise UsageError(f"{counted(len(rows), 'session')} would be deleted for good", hint="add --yes")
+        typer.confirm(f"Delete {counted(len(rows), 'session')} for good?", abort=True, err=True)
     with opened(read_only=False) as state:
         done = deletion.delete(state, rows)
         code = 1 if state.left_out else code
         everything = deletion.gone(state) | set(done.session_ids)
         archives = upkeep.old_archives(state.layout, 0)
-    note(f"{_counted(len(done.session_ids), 'session')} deleted")
+    note(f"{counted(len(done.session_ids), 'session')} deleted")
     if not done.wiped:
         note(_KEPT_PAGES)
     if archives:
-        many = _counted(len(archives), "safety archive")
+        many = counted(len(archives), "safety archive")
         note(f"what they were stands in {many} still: {os.path.dirname(archives[0])}")
     return code if _forget(everything) else 1
 
@@ -110,11 +111,11 @@ def _forget(session_ids: set[str], *, dry_run: bool = False) -> bool:
             with closing(table):
                 done = quoting(table, session_ids) if dry_run else forget_sessions(table, session_ids, now())
                 if done.candidates or done.proposals:
-                    went = _counted(done.candidates, "candidate") + " for lessons"
-                    went += f" and {_counted(done.proposals, 'proposal')}" if done.proposals else ""
+                    went = counted(done.candidates, "candidate") + " for lessons"
+                    went += f" and {counted(done.proposals, 'proposal')}" if done.proposals else ""
                     note(f"{went} {'would go along' if dry_run else 'that quoted them went along'}")
                 if done.quotes:
-                    kept = _counted(done.quotes, "lesson or proposal", "lessons and proposals")
+                    kept = counted(done.quotes, "lesson or proposal", "lessons and proposals")
                     note(f"{kept} {'would stay' if dry_run else 'stayed'}, without the excerpts")
                 if not done.wiped:
                     note(_KEPT_PAGES)
@@ -123,7 +124,3 @@ def _forget(session_ids: set[str], *, dry_run: bool = False) -> bool:
         note(f"warning: what quotes them in the lessons stays: {error.message} ({error.location or 'lessons'})")
         note("run this again when they can be reached; it is safe")
     return whole
-
-
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"

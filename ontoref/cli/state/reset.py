@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import note
+from ontoref.text import counted
 
 
 def reset(
@@ -33,5 +34,5 @@ def reset(
         return 0
     with opened(read_only=False) as state:
         gone = upkeep.reset(state)
-    note(f"{len(gone)} files deleted")
+    note(f"{counted(len(gone), 'file')} deleted")
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ontoref.cli.output import Format, note
+from ontoref.text import counted
 
 if TYPE_CHECKING:
     from ontoref.state import State
@@ -150,7 +151,7 @@ def _capture(state: State, session_ids: list[str]) -> None:
         note(f"no lessons were captured: {error}")
         return
     if count:
-        note(f"{count} candidates for lessons: `ontoref lesson candidates`")
+        note(f"{counted(count, 'candidate')} for lessons: `ontoref lesson candidates`")
 
 
 def _searched(sources: list[str], all_: bool, runtime: str | None) -> Callable[[], list[str]]:

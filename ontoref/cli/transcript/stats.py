@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ontoref.cli.output import Format, emit, note
+from ontoref.text import counted
 
 if TYPE_CHECKING:
     from ontoref.transcript import Report
@@ -58,6 +59,6 @@ def tell(report: Report) -> None:
         for place in found.kept[:TOLD]:
             note(f"{report.path}:{place.line_number}: {kind}: {place.what}")
         if found.count > TOLD:
-            note(f"{report.path}: {found.count - TOLD} more {kind} lines")
+            note(f"{report.path}: {counted(found.count - TOLD, f'more {kind} line')}")
     if report.pending is not None:
         note(f"{report.path}:{report.lines}: pending: the last line is not whole yet ({report.pending} bytes)")

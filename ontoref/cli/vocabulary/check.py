@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import Format, emit
+from ontoref.text import counted
 
 
 def check(
@@ -42,7 +43,7 @@ def check(
             print(printable(f"{place}: {breach.message}  [{breach.rule}]"))
             if breach.hint:
                 print(printable(f"    {breach.hint}"))
-        count = f"{len(breaches)} {'breach' if len(breaches) == 1 else 'breaches'}" if breaches else "no breaches"
+        count = counted(len(breaches), "breach", "breaches") if breaches else "no breaches"
         note(f"{count} in {shown}")
     else:
         rows = [{**breach._asdict(), "path": os.path.join(shown, breach.document)} for breach in breaches]

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ontoref.cli.output import Format, emit
+from ontoref.text import counted
 
 
 def diff(
@@ -42,7 +43,5 @@ def diff(
         verdict = "may invalidate old records" if change.breaks else "old records stay valid"
         print(printable(f"{change.sign} {change.name:<{width}}  {change.what}; {verdict}"))
     breaking = sum(change.breaks for change in changes)
-    note(
-        f"{len(changes)} {'change' if len(changes) == 1 else 'changes'}, {breaking} of them may invalidate old records"
-    )
+    note(f"{counted(len(changes), 'change')}, {breaking} of them may invalidate old records")
     return 0

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from ontoref.interaction.finding import Finding
 from ontoref.interaction.report import as_text
 from ontoref.interaction.validate import Summary
+from ontoref.text import counted
 
 __all__ = ["render"]
 
@@ -30,7 +31,7 @@ def render(findings: Iterable[Finding], summary: Summary) -> Iterator[str]:
         errors = [finding for finding in group if finding.is_error]
         others = [finding for finding in group if not finding.is_error]
         if errors:
-            said = f"{len(errors)} {'finding' if len(errors) == 1 else 'findings'}"
+            said = counted(len(errors), "finding")
             kinds = ", ".join(dict.fromkeys(finding.rule for finding in errors))
             yield f"<failure message={_attribute(said)} type={_attribute(kinds)}>{_texts(errors)}</failure>\n"
         if others:

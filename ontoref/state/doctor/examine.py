@@ -16,6 +16,7 @@ from ontoref.state.importer import RUN_SCOPE
 from ontoref.state.opening import open_reader
 from ontoref.state.store import State
 from ontoref.state.workshop import is_leftover
+from ontoref.text import counted
 from ontoref.transcript.find import LAYOUTS, roots
 from ontoref.transcript.tree import files_like
 
@@ -136,7 +137,7 @@ def _imports(state: State) -> Iterator[Finding]:
             "killed-import",
             Severity.warning,
             state.layout.global_database,
-            f"the import of {len(rows)} sources did not come to its end",
+            f"the import of {counted(len(rows), 'source')} did not come to its end",
             "ontoref doctor --fix completes it",
             fixable=True,
             items=tuple(row.source_path for row in rows),
@@ -147,7 +148,7 @@ def _imports(state: State) -> Iterator[Finding]:
             "failed-import",
             Severity.warning,
             state.layout.global_database,
-            f"{len(refused)} sources could not be archived; they are where they were",
+            f"{counted(len(refused), 'source')} could not be archived; nothing was changed",
             "ontoref transcript import FILE tries again",
             items=tuple(f"{path}: {why}" for path, why in refused),
         )
@@ -253,7 +254,7 @@ def _in_danger(state: State, environ: Mapping[str, str], home: str, now_s: float
                     "about-to-be-deleted",
                     Severity.warning,
                     base,
-                    f"{runtime} deletes {len(lost)} transcripts within {_WARN_DAYS} days, and no archive has them",
+                    f"{runtime} deletes {counted(len(lost), 'transcript')} within {_WARN_DAYS} days that no archive has",
                     "ontoref transcript import --all",
                     items=tuple(lost),
                 )

@@ -19,6 +19,7 @@ from ontoref.state.identify import Candidate
 from ontoref.state.importer import RUN_SCOPE, Importer
 from ontoref.state.opening import make_private_dirs, open_reader
 from ontoref.state.store import State
+from ontoref.text import counted
 
 __all__ = ["Repaired", "repair"]
 
@@ -78,7 +79,7 @@ def _permissions(state: State, finding: Finding, run_id: str) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
             closed += 1
-    return [f"{closed} files and folders closed to other users"]
+    return [f"{counted(closed, 'file or folder', 'files and folders')} closed to other users"]
 
 
 def _registry(state: State, finding: Finding, run_id: str) -> list[str]:
