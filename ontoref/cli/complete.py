@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from ontoref.cli.listing import Listing
     from ontoref.interaction.rows import Row
     from ontoref.vocabulary import Facet, Vocabulary
 
-__all__ = ["columns", "list_columns", "list_terms", "names", "where_terms", "words_of"]
+__all__ = ["Offer", "columns", "listed", "names", "where_terms", "words_of"]
 
 # typer calls these with the context and with what stands there so far; a pair is a word and what it means.
 Offer = list[tuple[str, str]]
@@ -26,7 +25,7 @@ def words_of(field: str) -> Callable[[click.Context, str], Offer]:
 
     def complete(ctx: click.Context, incomplete: str) -> Offer:
         vocabulary = _in_force(ctx)
-        return [] if vocabulary is None else _listed(incomplete, _words(vocabulary.noun().get(field), vocabulary))
+        return [] if vocabulary is None else listed(incomplete, _words(vocabulary.noun().get(field), vocabulary))
 
     return complete
 
@@ -59,7 +58,7 @@ def where_terms(ctx: click.Context, incomplete: str) -> Offer:
         _, facet = resolve(path.removesuffix("!").strip(), row.noun(vocabulary), vocabulary)
     except WhereError:
         return []
-    return [(f"{path}={word}", meaning) for word, meaning in _listed(values, _words(facet, vocabulary))]
+    return [(f"{path}={word}", meaning) for word, meaning in listed(values, _words(facet, vocabulary))]
 
 
 def columns(ctx: click.Context, incomplete: str) -> Offer:
@@ -69,36 +68,7 @@ def columns(ctx: click.Context, incomplete: str) -> Offer:
     vocabulary, row = _in_force(ctx), _row(ctx)
     if vocabulary is None or row is None:
         return []
-    return _listed(incomplete, ((name, "") for name in known_columns(row, vocabulary)))
-
-
-def list_terms(listing: Listing) -> Callable[[click.Context, str], Offer]:
-    """For `--where` of a listing: first the paths, then the words of one."""
-
-    def complete(ctx: click.Context, incomplete: str) -> Offer:
-        from ontoref.cli.listed import field_paths
-
-        path, sign, values = incomplete.partition("=")
-        if not sign:
-            return [(f"{path}=", "") for path in field_paths(listing) if path.startswith(incomplete)]
-        found = next((field for field in listing.fields() if field.path == path.removesuffix("!").strip()), None)
-        if found is None:
-            return []
-        words = ("true", "false") if found.type == "boolean" else found.words
-        return [(f"{path}={word}", meaning) for word, meaning in _listed(values, ((word, "") for word in words))]
-
-    return complete
-
-
-def list_columns(listing: Listing) -> Callable[[click.Context, str], Offer]:
-    """For `--columns` and `--sort` of a listing, also after a comma."""
-
-    def complete(ctx: click.Context, incomplete: str) -> Offer:
-        from ontoref.cli.listed import column_names
-
-        return _listed(incomplete, ((name, "") for name in column_names(listing)))
-
-    return complete
+    return listed(incomplete, ((name, "") for name in known_columns(row, vocabulary)))
 
 
 def _in_force(ctx: click.Context) -> Vocabulary | None:
@@ -128,7 +98,7 @@ def _words(facet: Facet | None, vocabulary: Vocabulary) -> Offer:
     return [("true", ""), ("false", "")] if facet.type == "boolean" else []
 
 
-def _listed(incomplete: str, words: Iterable[tuple[str, str]]) -> Offer:
+def listed(incomplete: str, words: Iterable[tuple[str, str]]) -> Offer:
     """Words that can follow the last comma, each with what stands before it."""
     before, comma, start = incomplete.rpartition(",")
     taken = set(before.split(","))

@@ -16,7 +16,7 @@ from ontoref.interaction.order import reach, sortable
 from ontoref.interaction.where import Condition, Reach, WhereError, did_you_mean, parse_term, typed_value
 from ontoref.text import counted
 
-__all__ = ["Narrowing", "column_names", "field_paths"]
+__all__ = ["Narrowing"]
 
 _PEOPLE = (Format.table, Format.markdown)
 
@@ -122,25 +122,10 @@ class Narrowing:
         return b"".join(sortable(reach(row, column.path)) for column in self._sort)
 
 
-def field_paths(listing: Listing) -> list[str]:
-    """Every path that `--where` can name."""
-    return [field.path for field in listing.fields() if field.type not in ("prose", "object", "time")]
-
-
-def column_names(listing: Listing) -> list[str]:
-    """Every name that `--columns` and `--sort` know: the table's headings, then all paths."""
-    return _column_names(listing, listing.fields())
-
-
-def _column_names(listing: Listing, fields: Sequence[Field]) -> list[str]:
-    headings = (column.header or column.path for column in listing.columns)
-    return list(dict.fromkeys([*headings, *(c.path for c in listing.columns), *(field.path for field in fields)]))
-
-
 def _named(text: str, option: str, listing: Listing, fields: Sequence[Field]) -> tuple[Column, ...]:
     """The columns that a person named: a heading is the column of the table, a path the value as it is."""
     by_header = {column.header or column.path: column for column in listing.columns}
-    known = _column_names(listing, fields)
+    known = listing.names()
     found = []
     for name in (part.strip() for part in text.split(",")):
         if name not in known:
@@ -156,7 +141,7 @@ def _condition(text: str, listing: Listing, fields: Sequence[Field]) -> tuple[st
     by_header = {column.header: column.path for column in listing.columns if column.header}
     field = by_path.get(typed) or by_path.get(by_header.get(typed, ""))
     if field is None:
-        raise WhereError(f'there is no field "{typed}"', hint=did_you_mean(typed, field_paths(listing)))
+        raise WhereError(f'there is no field "{typed}"', hint=did_you_mean(typed, listing.paths()))
     _refuse(typed, field, listing)
     wanted = frozenset(typed_value(typed, value, field.type, field.words, typed) for value in values)
     return field.path, Condition((Reach(True, tuple(field.path.split("."))),), wanted, negated)
@@ -164,11 +149,11 @@ def _condition(text: str, listing: Listing, fields: Sequence[Field]) -> tuple[st
 
 def _refuse(typed: str, field: Field, listing: Listing) -> None:
     if field.type == "prose":
-        others = f"filter by a field instead: {' '.join(field_paths(listing))}"
+        others = f"filter by a field instead: {' '.join(listing.paths())}"
         words = f"`{listing.words_at}` finds words in it; " if listing.words_at else ""
         raise WhereError(f"{typed} is prose, and prose is never a filter (ADR-0002)", hint=words + others)
     if field.type == "object":
-        inner = [path for path in field_paths(listing) if path.startswith(f"{field.path}.")]
+        inner = [path for path in listing.paths() if path.startswith(f"{field.path}.")]
         raise WhereError(f"{typed} has fields of its own; filter by one of them", hint=f"one of: {' '.join(inner)}")
     if field.type == "time":
         hint = (

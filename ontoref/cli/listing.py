@@ -83,6 +83,16 @@ class Listing(NamedTuple):
     time: str
     words_at: str = ""
 
+    def paths(self) -> list[str]:
+        """Every path that `--where` can name."""
+        return [field.path for field in self.fields() if field.type not in ("prose", "object", "time")]
+
+    def names(self) -> list[str]:
+        """Every name that `--columns` and `--sort` know: the table's headings, then all paths."""
+        headings = (column.header or column.path for column in self.columns)
+        paths = (column.path for column in self.columns)
+        return list(dict.fromkeys([*headings, *paths, *(field.path for field in self.fields())]))
+
 
 class ListOptions(NamedTuple):
     """What a person may say to any listing, as typed."""
@@ -99,9 +109,7 @@ class ListOptions(NamedTuple):
 
 def list_command(listing: Listing) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The function as a command: ListOptions, its first argument, come as options after its own."""
-    from ontoref.cli.complete import list_columns, list_terms
-
-    completers = {"where": list_terms(listing), "sort": list_columns(listing), "columns": list_columns(listing)}
+    completers = {"where": _terms(listing), "sort": _columns(listing), "columns": _columns(listing)}
     return lambda function: with_options(ListOptions, function, own_first=True, completers=completers)
 
 
@@ -138,6 +146,35 @@ def with_options(
     command.__dict__["__signature__"] = inspect.Signature(everything, return_annotation=returns)
     command.__annotations__ = {p.name: p.annotation for p in everything} | {"return": returns}
     return command
+
+
+def _terms(listing: Listing) -> Callable[[Any, str], list[tuple[str, str]]]:
+    """For `--where` of a listing: first the paths, then the words of one."""
+
+    from ontoref.cli.complete import listed
+
+    def complete(ctx: Any, incomplete: str) -> list[tuple[str, str]]:
+        path, sign, values = incomplete.partition("=")
+        if not sign:
+            return [(f"{path}=", "") for path in listing.paths() if path.startswith(incomplete)]
+        found = next((field for field in listing.fields() if field.path == path.removesuffix("!").strip()), None)
+        if found is None:
+            return []
+        words = ("true", "false") if found.type == "boolean" else found.words
+        return [(f"{path}={word}", meaning) for word, meaning in listed(values, ((word, "") for word in words))]
+
+    return complete
+
+
+def _columns(listing: Listing) -> Callable[[Any, str], list[tuple[str, str]]]:
+    """For `--columns` and `--sort` of a listing, also after a comma."""
+
+    from ontoref.cli.complete import listed
+
+    def complete(ctx: Any, incomplete: str) -> list[tuple[str, str]]:
+        return listed(incomplete, ((name, "") for name in listing.names()))
+
+    return complete
 
 
 def _completed(hint: Any, completer: Callable[..., Any]) -> Any:

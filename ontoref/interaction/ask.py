@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -11,14 +11,12 @@ from ontoref.interaction.blocks import Block, Stretch, blocks, readable
 from ontoref.interaction.combine import Combiner, Tally, condensed, once, told
 from ontoref.interaction.moments import order_key
 from ontoref.interaction.order import name_key, ordered, reach, sortable
+from ontoref.interaction.question import Question
 from ontoref.interaction.recurrence import Recurrence, look_like_ids
 from ontoref.interaction.rows import Row, header_fields
 from ontoref.interaction.search import Needle, Search, Text
 from ontoref.interaction.spill import Entry, Spill, merge
 from ontoref.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from ontoref.interaction.query import Question
 
 __all__ = ["Ask", "Report", "decode", "stretches"]
 

@@ -9,7 +9,8 @@ import orjson
 
 from ontoref.interaction.finding import Finding, nearest
 from ontoref.vocabulary import Vocabulary
-from ontoref.vocabulary.engine import Engine, Problem, compile_schema, resolve
+from ontoref.vocabulary.engine import compile_schema, resolve
+from ontoref.vocabulary.problem import Engine, Problem
 
 if TYPE_CHECKING:
     from ontoref.interaction.json_text import Layout, Place

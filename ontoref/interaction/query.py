@@ -9,31 +9,11 @@ from ontoref.interaction.ask import Ask, Report
 from ontoref.interaction.blocks import Stretch, shares
 from ontoref.interaction.logs import unreadable
 from ontoref.interaction.parallel import Crew, usable_cores
-from ontoref.interaction.rows import Row
+from ontoref.interaction.question import Question
 from ontoref.interaction.spill import Entry, Spill, merge
-from ontoref.interaction.where import Condition
 from ontoref.vocabulary import Vocabulary
 
-__all__ = ["Answer", "Question", "Skipped", "answer", "first_look", "skipped_of"]
-
-
-class Question(NamedTuple):
-    """What is asked.
-
-    Shape: a row is kept if every condition holds; since and until are `order_key`s of the record's time, since
-           included, until not; history keeps superseded records and every entry of a decision; standing keeps
-           decisions whose latest entry is flagged, has no ADR and is not closed.
-    """
-
-    row: Row
-    conditions: tuple[Condition, ...] = ()
-    since: str = ""
-    until: str = ""
-    history: bool = False
-    standing: bool = False
-    sort: tuple[str, ...] = ()
-    reverse: bool = False
-    limit: int | None = None
+__all__ = ["Answer", "Skipped", "answer", "first_look", "skipped_of"]
 
 
 class Skipped(NamedTuple):

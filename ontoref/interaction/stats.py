@@ -10,7 +10,8 @@ from typing import Any
 from ontoref.interaction.ask import Ask
 from ontoref.interaction.blocks import Stretch, shares
 from ontoref.interaction.parallel import Crew, usable_cores
-from ontoref.interaction.query import Question, Skipped, first_look, skipped_of
+from ontoref.interaction.query import Skipped, first_look, skipped_of
+from ontoref.interaction.question import Question
 from ontoref.interaction.where import Reach
 from ontoref.vocabulary import Vocabulary
 

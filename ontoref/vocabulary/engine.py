@@ -7,35 +7,17 @@ One function, `compile_schema`, chooses the engine. jsonschema-rs accepts about 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ontoref.vocabulary.model import VocabularyError
+from ontoref.vocabulary.problem import Engine, Problem
 
-__all__ = ["Engine", "Problem", "compile_schema", "lean", "resolve"]
+__all__ = ["compile_schema", "lean", "resolve"]
 
 _ANNOTATIONS = frozenset({"title", "description", "deprecated", "default", "examples", "$comment"})
 _RUN = re.compile(r"\^([A-Za-z0-9:_-]*)(\[[A-Za-z0-9_:+/-]+\])\{([0-9]+)\}\$")
 _MEND = "ontoref vocabulary check names the file and the line"
-
-
-class Problem(NamedTuple):
-    """One keyword that a value breaks. Shape: path and evaluation_path are steps from the root, the latter
-    through `$ref`, ending in the keyword."""
-
-    path: tuple[str | int, ...]
-    evaluation_path: tuple[str | int, ...]
-
-    @property
-    def keyword(self) -> str:
-        return str(self.evaluation_path[-1])
-
-
-class Engine(NamedTuple):
-    """A compiled schema. Shape: accepts(value) -> bool; problems(value) -> each broken keyword."""
-
-    accepts: Callable[[Any], bool]
-    problems: Callable[[Any], Iterator[Problem]]
 
 
 def compile_schema(schema: Mapping[str, Any], *, often: bool = False) -> Engine:

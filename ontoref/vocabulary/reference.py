@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from ontoref.vocabulary.engine import Engine, Problem
+from ontoref.vocabulary.problem import Engine, Problem
 
 __all__ = ["is_moment", "reference_engine"]
 

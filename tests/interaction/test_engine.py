@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from ontoref.interaction import check
 from ontoref.interaction.check import Checker
 from ontoref.vocabulary import Vocabulary, VocabularyError, load
-from ontoref.vocabulary.engine import Engine, compile_schema, lean
+from ontoref.vocabulary.engine import compile_schema, lean
+from ontoref.vocabulary.problem import Engine
 from ontoref.vocabulary.reference import is_moment, reference_engine
 from tests.interaction.logs import record
 from tests.interaction.mutations import ODD, mutated

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from ontoref.interaction.blocks import Stretch, blocks
 from ontoref.interaction.combine import Combiner, Tally, condensed, once, tallied, told
 from ontoref.interaction.filters import conditions_of
-from ontoref.interaction.query import Answer, Question, answer
+from ontoref.interaction.query import Answer, answer
+from ontoref.interaction.question import Question
 from ontoref.interaction.rows import ROWS
 from ontoref.interaction.search import Needle, Search, Text
 from ontoref.interaction.spill import Spill, merge, read_batches, write_batches

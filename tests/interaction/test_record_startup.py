@@ -45,6 +45,7 @@ OURS = {
     "ontoref.text",
     "ontoref.vocabulary",
     "ontoref.vocabulary.engine",
+    "ontoref.vocabulary.problem",
     "ontoref.vocabulary.load",
     "ontoref.vocabulary.model",
 }

@@ -13,7 +13,8 @@ import pytest
 from ontoref.interaction import ask
 from ontoref.interaction.check import Checker
 from ontoref.interaction.filters import conditions_of
-from ontoref.interaction.query import Question, answer
+from ontoref.interaction.query import answer
+from ontoref.interaction.question import Question
 from ontoref.interaction.rows import ROWS
 from ontoref.interaction.validate import Input, validate
 from ontoref.vocabulary import load

@@ -14,7 +14,8 @@ from ontoref.cli.output import Format, emit, note, short_path, tell, write_json
 from ontoref.text import counted
 
 if TYPE_CHECKING:
-    from ontoref.interaction.query import Question, Skipped
+    from ontoref.interaction.query import Skipped
+    from ontoref.interaction.question import Question
     from ontoref.interaction.rows import Column, Row
     from ontoref.interaction.where import Condition
     from ontoref.vocabulary import Vocabulary
@@ -76,7 +77,7 @@ def question_of(
     """What the options ask about a row. Errors: UsageError."""
     from ontoref.interaction.filters import conditions_of, resolve_columns
     from ontoref.interaction.moments import parse_moment
-    from ontoref.interaction.query import Question
+    from ontoref.interaction.question import Question
 
     now = datetime.now(UTC)
     given = {"actor": options.actor, "kind": options.kind, "domain": options.domain, "category": options.category}
