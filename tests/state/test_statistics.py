@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ontoref.replay import statistics
+from ontoref.replay import archive_index, statistics
 from ontoref.replay.archive_index import index
 from ontoref.replay.archived import Archive
 from ontoref.replay.figures import figures_of
@@ -454,3 +454,13 @@ def test_the_server_reads_again_when_something_beside_a_session_changed(layout: 
     assert second == Archive(lambda: State(layout, read_only=True)).rows("openclaw:oc-1") != first
     assert running.rows("openclaw:oc-1") is second
     assert read == ["openclaw:oc-1"] * 2
+
+
+def test_rows_beyond_a_few_wait_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row once and in order, however many are held in memory."""
+    for many in (0, 1, 4, 5, 6, 12):
+        with monkeypatch.context() as patch, archive_index._Aside() as rows:
+            patch.setattr(archive_index, "_IN_MEMORY", 5)
+            for number in range(many):
+                rows.add((number, "lone \ud800", None))
+            assert (rows.count, [row[0] for row in rows.all()]) == (many, list(range(many)))
