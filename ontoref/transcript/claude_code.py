@@ -12,7 +12,9 @@ import orjson
 
 from ontoref.transcript import event as e
 from ontoref.transcript.claude_agents import agent_of
-from ontoref.transcript.claude_lines import CONVERSATION, META, OWN_WAY, PLAN, RUNTIME, Lines
+from ontoref.transcript.claude_lines import Lines
+from ontoref.transcript.claude_pass import CONVERSATION, META, RUNTIME
+from ontoref.transcript.claude_tools import OWN_WAY, PLAN
 from ontoref.transcript.event import ReplayEvent
 from ontoref.transcript.native import LARGE_BYTES, minute_start, records, second_try, seconds
 from ontoref.transcript.outbox import MOST_EVENTS

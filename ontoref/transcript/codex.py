@@ -11,23 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from ontoref.transcript import event as e
-from ontoref.transcript.codex_calls import arguments_of, call_files, output_of
+from ontoref.transcript.codex_pass import RUNTIME, USAGE
+from ontoref.transcript.codex_tools import Tools
 from ontoref.transcript.codex_words import EVENTS, ITEMS, LEGACY, LINES, injected, own_start, request_of
-from ontoref.transcript.event import Approval, ReplayEvent
-from ontoref.transcript.native import parts, records, seconds, shown, string, text_of, tokens
-from ontoref.transcript.outbox import Outbox
-from ontoref.transcript.report import Child, Report, SessionInfo
+from ontoref.transcript.event import ReplayEvent
+from ontoref.transcript.native import parts, records, seconds, shown, text_of
+from ontoref.transcript.report import Report, SessionInfo
 from ontoref.transcript.source import Head, Source
 
 __all__ = ["RUNTIME", "claims", "read", "report"]
-
-RUNTIME = "codex"
 
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call", "mcp_tool_call"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_tool_call_output"}
 _HOSTED = {"web_search_call", "tool_search_call", "image_generation_call", "file_search_call", "code_interpreter_call"}
 _STEM = re.compile(r"rollout-.*?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
-_USAGE = "usage"
 _TWIN = "twin"
 
 
@@ -66,39 +63,8 @@ def read(source: Source, report: Report) -> Iterator[ReplayEvent]:
     return _Reading(source, report).events()
 
 
-class _Reading:
+class _Reading(Tools):
     """One pass over one rollout."""
-
-    def __init__(self, source: Source, report: Report) -> None:
-        self.source = source
-        self.report = report
-        self.info = report.session
-        self.out = Outbox()
-        self.ts = 0.0
-        self.line = 0
-        self.begun = False
-        self.prefix = ""
-        self.cwd: str | None = None
-        self.child = False
-        # A child or a fork begins with its parent's history, which is not its own work.
-        self.replaying = False
-        self.mode: tuple[Any, Any, Any] | None = None
-        self.turns = 0
-        self.contexts = 0
-        self.calls: dict[str, tuple[str, str, dict[str, Any]]] = {}
-        self.children: dict[str, Child] = {}
-        self.returned: set[str] = set()
-        # The payload that the next token count belongs to, and the total at the last one.
-        self.counted: dict[str, Any] | None = None
-        self.total: Any = None
-        self.events_prompt = False
-        self.candidate: tuple[str, list[Any], int, float] | None = None
-        self.aborted = False
-        # Texts that an event held before any item of that kind came: waiting for their item, or given out.
-        self.from_items: set[str] = set()
-        self.waiting: list[ReplayEvent] = []
-        self.given_out: set[tuple[str, str]] = set()
-        self.compactions = {"compacted": 0, "context_compacted": 0}
 
     def events(self) -> Iterator[ReplayEvent]:
         out = self.out
@@ -156,85 +122,6 @@ class _Reading:
             self.again(payload)
         elif kind not in LINES:
             self.report.unknown.add(self.line, f"line of type {shown(record.get('type'))}")
-
-    # -- the session
-
-    def begin(self, kind: str, record: dict[str, Any], payload: Any) -> None:
-        """The first session_meta is the file's identity; without one the name is."""
-        self.begun = True
-        info = self.info
-        meta = payload if kind == "session_meta" and isinstance(payload, dict) else None
-        if meta is None and "id" in record and "instructions" in record:
-            meta = record
-        if meta is not None:
-            native = meta.get("id")
-            if isinstance(native, str) and native:
-                info.session_id = info.native_id = native
-            info.started = seconds(meta.get("timestamp"), self.ts) or None
-            self.cwd = info.cwd = string(meta.get("cwd"))
-            info.version = string(meta.get("cli_version"))
-            info.provider = string(meta.get("model_provider"))
-            git = meta.get("git")
-            info.branch = string(git.get("branch")) if isinstance(git, dict) else None
-            source = meta.get("source")
-            self.origin(source, meta)
-        self.prefix = f"{RUNTIME}:{info.session_id}:"
-
-    def origin(self, source: Any, meta: dict[str, Any]) -> None:
-        info = self.info
-        if isinstance(source, str):
-            info.source = source
-        elif isinstance(source, dict) and "subagent" in source:
-            self.child = True
-            info.source = "subagent"
-            spawn = source["subagent"]
-            spawn = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
-            if isinstance(spawn, dict):
-                info.parent_session_id = string(spawn.get("parent_thread_id"))
-                info.agent = string(spawn.get("agent_role", spawn.get("agent_nickname")))
-        info.parent_session_id = info.parent_session_id or string(meta.get("forked_from_id"))
-
-    def again(self, payload: dict[str, Any]) -> None:
-        """A later session_meta: the session was resumed, or its parent's history follows."""
-        native = payload.get("id")
-        if native == self.info.session_id or not isinstance(native, str):
-            return
-        if self.turns == 0 and self.contexts == 0 and (self.child or self.info.parent_session_id):
-            self.replaying = True
-        else:
-            self.report.notes.add(self.line, f"a header of another thread, {shown(native)}")
-
-    def context(self, payload: dict[str, Any]) -> None:
-        cwd = string(payload.get("cwd"))
-        if cwd:
-            self.cwd = cwd
-            self.info.cwd = self.info.cwd or cwd
-        self.info.model = string(payload.get("model")) or self.info.model
-        sandbox = payload.get("sandbox_policy")
-        if isinstance(sandbox, dict):
-            sandbox = sandbox.get("type", sandbox.get("mode"))
-        collaboration = payload.get("collaboration_mode")
-        if isinstance(collaboration, dict):
-            collaboration = collaboration.get("mode")
-        mode = (string(payload.get("approval_policy")), string(sandbox), string(collaboration))
-        if mode != self.mode and self.contexts:
-            self.report.count("modes")
-        self.contexts += 1
-        self.changed(mode)
-
-    def changed(self, mode: tuple[str | None, str | None, str | None]) -> None:
-        if mode == self.mode or mode == (None, None, None):
-            return
-        self.mode = mode
-        policy, sandbox, collaboration = mode
-        permission = "yolo" if policy == "never" and sandbox == "danger-full-access" else "default"
-        payload = {
-            "line": self.line,
-            "native": {"approval_policy": policy, "sandbox": sandbox, "collaboration": collaboration},
-            "cwd": self.cwd,
-        }
-        found: e.Mode = {"permission": permission, "sandbox": sandbox, "collaboration": collaboration}
-        self.add(e.MODE_CHANGED, payload, mode=found)
 
     def legacy(self, kind: str, record: dict[str, Any]) -> None:
         """A line of the layout before 2025-09: the item itself, without a time."""
@@ -294,14 +181,6 @@ class _Reading:
         else:
             self.report.unknown.add(self.line, f"message with role {shown(role)}")
 
-    def environment(self, text: str) -> None:
-        """Before there were turn contexts, folder and modes stood in an injected text."""
-        if self.contexts or not text.lstrip().startswith("<environment_context>"):
-            return
-        found = dict(re.findall(r"<(cwd|approval_policy|sandbox_mode)>([^<]*)</\1>", text))
-        self.cwd = self.info.cwd = self.info.cwd or found.get("cwd")
-        self.changed((found.get("approval_policy"), found.get("sandbox_mode"), None))
-
     def response(self, text: str, others: list[Any], item: dict[str, Any]) -> None:
         native = item.get("id")
         payload: dict[str, Any] = {
@@ -328,122 +207,6 @@ class _Reading:
         self.add(e.THINKING, payload)
         self.counts_on(payload)
 
-    def call(self, item: dict[str, Any]) -> None:
-        kind = item.get("type")
-        given: Any
-        if kind == "custom_tool_call":
-            given = item.get("input")
-        elif kind == "local_shell_call":
-            given = item.get("action")
-        else:
-            given = arguments_of(item.get("arguments"))
-        given = {} if given is None else given
-        name = item.get("name")
-        name = name if isinstance(name, str) and name else "local_shell" if kind == "local_shell_call" else "unknown"
-        native = item.get("call_id") or item.get("id")
-        native = native if isinstance(native, str) else f"#{self.line}"
-        payload: dict[str, Any] = {"line": self.line, "tool_use_id": native, "name": name, "input": given}
-        event = e.TOOL_CALL
-        if name.rpartition(".")[2] == "spawn_agent":
-            event = e.AGENT_SPAWN
-            arguments = given if isinstance(given, dict) else {}
-            payload["prompt"] = arguments.get("message", arguments.get("prompt"))
-            payload["agent_type"] = payload["label"] = arguments.get("agent_type")
-            payload["model"] = arguments.get("model")
-            payload["child_session_id"] = None
-            self.out.hold(native)
-        else:
-            files = call_files(name, given, self.cwd)
-            if files or name == "apply_patch":
-                payload["files"] = files
-        span = self.add(event, payload)
-        self.calls[native] = (event, span, payload)
-        self.counts_on(payload)
-        if isinstance(given, dict) and given.get("sandbox_permissions") == "require_escalated":
-            self.approval(native, payload, span, "requested", string(given.get("justification")), None)
-
-    def hosted(self, item: dict[str, Any]) -> None:
-        """A search that the model's host ran itself; its result is in no line."""
-        name = str(item["type"]).removesuffix("_call")
-        payload = {"line": self.line, "tool_use_id": item.get("id") or f"#{self.line}", "name": name, "hosted": True}
-        payload |= {"input": item.get("action") or {}, "status": item.get("status")}
-        self.add(e.TOOL_CALL, payload)
-        self.report.count("hosted")
-
-    def output(self, item: dict[str, Any]) -> None:
-        native = item.get("call_id")
-        native = native if isinstance(native, str) and native else f"#{self.line}"
-        kind, span, call = self.calls.pop(native, (e.TOOL_CALL, "", {}))
-        found = output_of(item.get("output"))
-        payload: dict[str, Any] = {
-            "line": self.line,
-            "tool_use_id": native,
-            "name": call.get("name", "unknown"),
-            "is_error": found.failed,
-            "error_sign": ("exit" if found.exit_code else "flag") if found.failed else None,
-            "exit_code": found.exit_code,
-            "output": found.text,
-        }
-        if found.blocks:
-            payload["blocks"] = found.blocks
-        if found.refused:
-            payload["refused"] = True
-        asked = isinstance(call.get("input"), dict) and call["input"].get("sandbox_permissions") == "require_escalated"
-        if found.refused and not asked:
-            self.approval(native, call or payload, span, "requested", None, None)
-        if found.refused:
-            self.approval(native, call or payload, span, "denied", found.text, "user")
-        elif asked:
-            self.approval(native, call, span, "approved", None, "unknown")
-        if kind is e.AGENT_SPAWN:
-            self.spawned(native, span, call, payload, found.value or {})
-            return
-        self.add(e.TOOL_RESULT, payload)
-        if found.value is not None:
-            self.waited(call, found.value)
-
-    def spawned(
-        self, native: str, span: str, call: dict[str, Any], payload: dict[str, Any], value: dict[str, Any]
-    ) -> None:
-        self.out.release(native)
-        child = string(value.get("agent_id", value.get("thread_id", value.get("new_thread_id"))))
-        payload |= {"spawn_span_id": span, "child_session_id": child}
-        call["child_session_id"] = child
-        if child is None:
-            self.add(e.AGENT_RETURN, payload | {"status": "refused"}, parent=span)
-            return
-        self.children[child] = Child(child, span, native, label=string(call.get("label")))
-        self.add(e.TOOL_RESULT, payload)
-
-    def waited(self, call: dict[str, Any], value: dict[str, Any]) -> None:
-        """Answers of sub-agents inside the output of wait or close_agent: each ends its delegation once."""
-        name = str(call.get("name")).rpartition(".")[2]
-        if name not in ("wait", "wait_agent", "close_agent") or not self.children:
-            return
-        states = value.get("status", value.get("previous_status"))
-        if name == "close_agent":
-            given = call.get("input")
-            target = given.get("id", given.get("target")) if isinstance(given, dict) else None
-            states = {target: states} if isinstance(target, str) else {}
-        for thread, state in states.items() if isinstance(states, dict) else ():
-            child = self.children.get(thread)
-            status = next(iter(state), None) if isinstance(state, dict) else state
-            if child is None or thread in self.returned or status in (None, "running", "pending_init"):
-                continue
-            self.returned.add(thread)
-            child.status = string(status)
-            payload = {"line": self.line, "spawn_span_id": child.span_id, "child_session_id": thread}
-            payload |= {"status": status, "is_error": status in ("errored", "failed", "not_found"), "output": None}
-            self.add(e.AGENT_RETURN, payload, part=f"return:{thread}", parent=child.span_id)
-
-    def approval(
-        self, native: str, call: dict[str, Any], span: str, status: str, reason: str | None, resolver: str | None
-    ) -> None:
-        kind = e.APPROVAL_REQUESTED if status == "requested" else e.APPROVAL_DECIDED
-        payload = {"line": self.line, "tool_use_id": native, "name": call.get("name"), "approval_id": native}
-        found: Approval = {"status": status, "decision_reason": reason, "resolver": resolver, "edit_diff": None}
-        self.add(kind, payload, part=f"{status}", parent=span or None, approval=found)
-
     # -- events: what the interface showed
 
     def event(self, payload: dict[str, Any]) -> None:
@@ -469,7 +232,7 @@ class _Reading:
             elif kind in ("task_complete", "turn_complete", "turn_aborted"):
                 self.aborted = kind == "turn_aborted"
                 self.let_go()
-                self.out.release(_USAGE)
+                self.out.release(USAGE)
         else:
             self.report.unknown.add(self.line, f"event of type {shown(kind)}")
 
@@ -491,7 +254,7 @@ class _Reading:
         self.events_prompt = True
         self.candidate = None
         self.let_go()
-        self.out.release(_USAGE)
+        self.out.release(USAGE)
         if payload.get("kind") in ("environment_context", "user_instructions"):
             self.report.count("context")
             return
@@ -553,70 +316,6 @@ class _Reading:
         self.given_out.update((x.kind, x.payload["text"].strip()) for x in self.waiting)
         self.waiting.clear()
         self.out.release(_TWIN)
-
-    def asked(self, payload: dict[str, Any]) -> None:
-        native = payload.get("call_id")
-        native = native if isinstance(native, str) else f"#{self.line}"
-        _, span, call = self.calls.get(native, (e.TOOL_CALL, "", {}))
-        self.approval(native, call, span, "requested", string(payload.get("reason")), None)
-
-    # -- counts
-
-    def counts_on(self, payload: dict[str, Any]) -> None:
-        """The count that follows belongs to the request's last answer, else to its last event."""
-        if self.counted is None or "message_id" in payload or "message_id" not in self.counted:
-            self.counted = payload
-        self.out.hold(_USAGE)
-
-    def usage(self, info: Any) -> None:
-        if not isinstance(info, dict):
-            return
-        total = info.get("total_token_usage")
-        last = info.get("last_token_usage")
-        if total == self.total or not isinstance(last, dict):
-            return
-        self.total = total
-        if self.counted is not None:
-            self.counted["usage"] = last
-            self.counted["tokens"] = tokens(last)
-            self.counted = None
-        self.out.release(_USAGE)
-
-    def compacted(self, kind: str, payload: dict[str, Any]) -> None:
-        """A line and an event tell of the same compaction; whichever comes first makes it."""
-        before = max(self.compactions.values())
-        self.compactions[kind] += 1
-        if max(self.compactions.values()) == before:
-            return
-        summary = payload.get("message")
-        found = {"line": self.line, "summary": summary if isinstance(summary, str) else "", "trigger": None}
-        found |= {"tokens_before": None, "tokens_after": None}
-        self.add(e.COMPACTION, found)
-
-    def add(
-        self,
-        kind: str,
-        payload: dict[str, Any],
-        *,
-        part: str = "0",
-        line: int | None = None,
-        parent: str | None = None,
-        mode: e.Mode | None = None,
-        approval: Approval | None = None,
-    ) -> str:
-        span = f"{self.prefix}#{line or self.line}:{part}"
-        self.out.events.append(
-            ReplayEvent(self.ts, kind, span, parent, self.info.session_id, RUNTIME, payload, mode, approval)
-        )
-        return span
-
-    def finish(self) -> None:
-        self.info.ended = self.ts or None
-        if self.info.started is None and self.report.lines:
-            self.info.started = self.ts or None
-        self.info.children = list(self.children.values())
-        if self.calls:
-            self.report.count("open_calls", len(self.calls))
 
 
 def _joined(content: Any) -> str:
