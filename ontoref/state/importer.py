@@ -79,8 +79,13 @@ class Importer:
         """Import every source at the paths. What another process works on is looked at again at the end."""
         busy = []
         unread: dict[str, str] = {}
+        seen: set[Candidate] = set()
         for path in paths:
             for candidate in candidates(path, unread.setdefault):
+                # A session brings its sub-agents along, which a search finds as well.
+                if candidate in seen:
+                    continue
+                seen.add(candidate)
                 outcome = self.one(candidate, wait=False)
                 if outcome.status == "busy":
                     self.counts["busy"] -= 1

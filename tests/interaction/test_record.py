@@ -587,3 +587,9 @@ def test_a_missing_actor_says_all_the_ways_to_name_one(app: App) -> None:
     )
     assert result.code == 1
     assert "--actor, ONTOREF_ACTOR" in result.err
+
+
+def test_a_record_as_an_argument_is_told_where_it_belongs(record: Recorder) -> None:
+    done = record('{"summary": "x"}')
+    assert (done.code, "from a file or from stdin" in done.err, "record -" in done.err) == (2, True, True)
+    assert record.untouched()

@@ -195,7 +195,8 @@ def test_files_beside_a_transcript_come_along_and_readers_find_them(layout: Layo
     results.mkdir()
     large = os.urandom(5 << 20)
     (results / "toolu_1.txt").write_bytes(large)
-    outcomes = load(layout, folder / f"{SESSION}.jsonl")
+    # What comes along is not looked at again where a search names it as well.
+    outcomes = load(layout, folder / f"{SESSION}.jsonl", agents / "agent-ab12.jsonl")
     assert [outcome.session_id for outcome in outcomes] == [ID, f"{ID}:agent-ab12"]
     for path in sorted(folder.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()

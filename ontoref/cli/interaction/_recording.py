@@ -56,10 +56,15 @@ def now() -> str:
 
 
 def read(source: str) -> tuple[str, bytes]:
-    """What the input is called, and its bytes. Errors: UsageError if it is too large."""
+    """What the input is called, and its bytes. Errors: UsageError if it is too large or the record itself; OSError."""
     if source == "-":
         content = sys.stdin.buffer.read(_LARGEST_INPUT_BYTES + 1)
     else:
+        if source.lstrip().startswith(("{", "[")) and not os.path.exists(source):
+            raise UsageError(
+                "a record comes from a file or from stdin, not as an argument",
+                hint="echo '{…}' | ontoref interaction record -, or the options: --summary, --decision, …",
+            )
         with open(source, "rb") as stream:
             content = stream.read(_LARGEST_INPUT_BYTES + 1)
     if len(content) > _LARGEST_INPUT_BYTES:
