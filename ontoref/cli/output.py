@@ -25,6 +25,12 @@ __all__ = [
 ]
 
 
+# How wide a cell is at most.
+_WIDTH = 60
+# Longer than any id: three of them, joined as a sub-agent's sub-agent has them.
+_LONGEST_WORD = 160
+
+
 class Format(StrEnum):
     """The forms of a listing. Each is a contract: json is one array, jsonl one object a line."""
 
@@ -49,11 +55,12 @@ def emit(
     *,
     columns: Sequence[str],
     headers: Mapping[str, str] | None = None,
+    whole: bool = False,
 ) -> None:
     """Print rows to stdout.
 
     Shape: json and jsonl print each row whole; the others print the columns named, a dotted name reaching
-           into nested objects, lists joined with ", ", true as yes and false as no.
+           into nested objects, lists joined with ", ", true as yes and false as no. whole cuts no cell.
     """
     if form is Format.json:
         emit_json(list(rows))
@@ -65,7 +72,9 @@ def emit(
         for line in csv_text(rows, columns):
             sys.stdout.write(printable(line, keep="\n") if on_terminal else line)
     else:
-        sys.stdout.write(table(rows, columns, headers or {}, markdown=form is Format.markdown))
+        sys.stdout.write(
+            table(rows, columns, headers or {}, markdown=form is Format.markdown, width=0 if whole else _WIDTH)
+        )
 
 
 def emit_json(value: Any) -> None:
@@ -146,9 +155,13 @@ def table(
     headers: Mapping[str, str],
     *,
     markdown: bool = False,
-    width: int = 60,
+    width: int = _WIDTH,
 ) -> str:
-    """The rows laid out for people, ending in a newline; "" without rows. Cells are cut to width."""
+    """The rows laid out for people, ending in a newline; "" without rows.
+
+    Shape: what is longer than width, if there is one, is cut: text at its end, a path at its beginning. An id or a hash is to be copied
+           and stays whole.
+    """
     from tabulate import tabulate
 
     cells = [[_cell(row, column, width, markdown=markdown) for column in columns] for row in rows]
@@ -194,7 +207,11 @@ def _cell(row: Mapping[str, Any], column: str, width: int, *, markdown: bool) ->
     text = printable(_plain(_reach(row, column)))
     if markdown:
         return text.replace("|", "\\|")
-    return shorten(text, width) or "—"
+    if not width or len(text) <= width or any(c in text for c in ' "{['):
+        return (shorten(text, width) if width else text) or "—"
+    if "/" in text or "\\" in text:
+        return "…" + text[1 - width :]
+    return shorten(text, _LONGEST_WORD)
 
 
 def _reach(row: Mapping[str, Any], column: str) -> Any:

@@ -262,3 +262,24 @@ def test_json_laid_out_for_people_is_told_from_a_broken_log(app: App) -> None:
     log = next(app.folder.rglob("*.jsonl"))
     log.write_bytes(log.read_bytes() + b"{\n")
     assert "over many lines" not in app("interaction", "validate", log).err
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a" * 80, "a" * 80),
+        ("claude-code:" + "0123-" * 12, "claude-code:" + "0123-" * 12),
+        ("say " * 30, ("say " * 30)[:59] + "…"),
+        ("/home/ada/" + "folder/" * 12 + "end.jsonl", "…" + ("/home/ada/" + "folder/" * 12 + "end.jsonl")[-59:]),
+        ({"a": "b" * 80}, '{"a":"' + "b" * 53 + "…"),
+        ("x" * 400, "x" * 159 + "…"),
+        (None, "—"),
+    ],
+)
+def test_what_is_to_be_copied_is_never_cut(value: object, shown: str) -> None:
+    """Ids and hashes stay whole; of a path the end stays, of text the beginning."""
+    from ontoref.cli.output import table
+
+    assert table([{"what": value}], ("what",), {}).split("\n")[1] == shown
+    whole = table([{"what": value}], ("what",), {}, width=0).split("\n")[1]
+    assert "…" not in whole

@@ -185,7 +185,7 @@ def detail(record: Record, *, evidence: Sequence[Record] = ()) -> None:
     said = record.get("statement") or record.get("excerpt") or ""
     shown = {name: value for name, value in record.items() if name not in ("statement", "excerpt", "evidence", "draft")}
     pairs = [{"what": name, "value": value} for name, value in shown.items() if value not in (None, [], {}, "")]
-    emit(pairs, Format.table, columns=("what", "value"), headers={"what": record["id"], "value": ""})
+    emit(pairs, Format.table, columns=("what", "value"), headers={"what": record["id"], "value": ""}, whole=True)
     if said:
         print("\n" + "\n".join(f"  {printable(line)}" for line in said.splitlines()))
     for one in evidence:

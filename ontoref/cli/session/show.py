@@ -83,5 +83,5 @@ def show(
         emit_json([row] if form is Format.json else row)
         return 0
     pairs = [{"what": name, "value": value} for name, value in row.items() if value not in (None, [], {})]
-    emit(pairs, form, columns=("what", "value"))
+    emit(pairs, form, columns=("what", "value"), whole=True)
     return 0
