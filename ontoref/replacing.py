@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["replacing"]
+__all__ = ["discard_leftovers", "replacing"]
+
+_ENDING = ".tmp"
 
 
 @contextmanager
@@ -19,7 +21,7 @@ def replacing(path: str, *, mode: int | None = None) -> Iterator[str]:
     """
     path = os.path.realpath(path)
     folder, name = os.path.split(path)
-    aside = os.path.join(folder, f".{name[:200]}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    aside = os.path.join(folder, f"{_beginning(name)}{os.getpid()}-{os.urandom(4).hex()}{_ENDING}")
     if mode is None and os.path.exists(path):
         mode = os.stat(path).st_mode & 0o777
     # Nobody reads in it before it has the rights that it will have.
@@ -38,3 +40,16 @@ def replacing(path: str, *, mode: int | None = None) -> Iterator[str]:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(aside)
+
+
+def discard_leftovers(path: str) -> None:
+    """Remove what processes left beside path that were killed while they wrote. For who keeps all others from writing."""
+    folder, name = os.path.split(os.path.realpath(path))
+    for other in os.listdir(folder):
+        if other.startswith(_beginning(name)) and other.endswith(_ENDING):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, other))
+
+
+def _beginning(name: str) -> str:
+    return f".{name[:40]}."

@@ -58,3 +58,9 @@ def test_a_failure_leaves_what_was(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), replacing(str(tmp_path / "none" / "a")):
         pass
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
+    path = tmp_path / ("ü" * 120)
+    put(path, b"new")
+    assert path.read_bytes() == b"new"

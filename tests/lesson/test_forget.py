@@ -150,6 +150,7 @@ def line(id: str, group: list[Any] | None = None, **record: Any) -> bytes:
 def test_a_file_keeps_every_other_line_as_it_was(table: JsonlTable, tmp_path: Path) -> None:
     kept = [line("c-1"), b'{"a hand wrote this": \n', orjson.dumps(candidate("old"), option=orjson.OPT_APPEND_NEWLINE)]
     torn = line("c-gone", session_id=GONE)[:60]
+    (tmp_path / f".{FILE_NAME}.12345-0123abcd.tmp").write_bytes(line("c-gone", session_id=GONE))
     group = [line("c-2", ["g", 1, 2]), line("c-gone", ["g", 2, 2], session_id=GONE)]
     whole = [line("c-3", ["h", 1, 2]), line("c-4", ["h", 2, 2])]
     half = [line("c-5", ["i", 1, 2])]

@@ -19,7 +19,7 @@ import orjson
 from ontoref.appending import Replaced, open_locked, write_lines
 from ontoref.lesson.errors import StoreUnavailable
 from ontoref.lesson.records import RECORD_TYPES, Row, Selection, row_of
-from ontoref.replacing import replacing
+from ontoref.replacing import discard_leftovers, replacing
 from ontoref.state.opening import make_private_dirs
 
 __all__ = ["FILE_NAME", "JsonlTable"]
@@ -162,6 +162,8 @@ class JsonlTable:
         """Put a file in place that lacks every line of the removed rows and has the new ones at its end."""
         with open(self.path, "rb") as file:
             kept = b"".join(_without(file.read(), self._removed))
+        # We hold the lock: what lies beside it is of a process that was killed here.
+        discard_leftovers(self.path)
         try:
             with replacing(self.path, mode=0o600) as aside, open(aside, "wb") as file:
                 file.write(kept)
