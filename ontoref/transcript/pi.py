@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ontoref.transcript import openclaw
 from ontoref.transcript.event import ReplayEvent
+from ontoref.transcript.family import Reading
 from ontoref.transcript.report import Report, SessionInfo
 from ontoref.transcript.source import Head, Source
 
@@ -39,7 +40,7 @@ def report(source: Source) -> Report:
 
 def read(source: Source, report: Report) -> Iterator[ReplayEvent]:
     """Events of one pi transcript, in write order."""
-    return openclaw.FamilyReading(source, report, RUNTIME).events()
+    return Reading(source, report, RUNTIME).events()
 
 
 def _stem(name: str) -> str:
