@@ -9,7 +9,7 @@ from ontoref.transcript import event as e
 from ontoref.transcript.claude_agents import Agents, agent_of, child_session
 from ontoref.transcript.event import Approval, ReplayEvent
 from ontoref.transcript.native import shown
-from ontoref.transcript.outbox import Outbox
+from ontoref.transcript.one_pass import OnePass
 from ontoref.transcript.report import Report
 from ontoref.transcript.source import Source
 
@@ -47,21 +47,12 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _new = tuple.__new__
 
 
-class Pass:
-    """What every line may need: the session, what waits, and where events go.
-
-    Shape: `line` and `ts` are set before a line is looked at. Events go to out.
-    """
+class Pass(OnePass):
+    """What every line may need: the session, and what waits for a later line."""
 
     def __init__(self, source: Source, report: Report) -> None:
-        self.source = source
-        self.report = report
-        self.info = report.session
-        self.out = Outbox()
-        self.ts = 0.0
-        self.line = 0
+        super().__init__(source, report)
         self.begun = False
-        self.prefix = ""
         self.session = ""
         self.agent = agent_of(source.name)
         self.agents = Agents(source.side, source.stem)

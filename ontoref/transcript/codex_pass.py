@@ -8,7 +8,7 @@ from typing import Any
 from ontoref.transcript import event as e
 from ontoref.transcript.event import Approval, ReplayEvent
 from ontoref.transcript.native import seconds, shown, string, tokens
-from ontoref.transcript.outbox import Outbox
+from ontoref.transcript.one_pass import OnePass
 from ontoref.transcript.report import Child, Report
 from ontoref.transcript.source import Source
 
@@ -18,21 +18,12 @@ RUNTIME = "codex"
 USAGE = "usage"
 
 
-class Pass:
-    """What every line may need: the thread, what waits, and where events go.
-
-    Shape: `line` and `ts` are set before a line is looked at. Events go to out.
-    """
+class Pass(OnePass):
+    """What every line may need: the thread, and what waits for a later line."""
 
     def __init__(self, source: Source, report: Report) -> None:
-        self.source = source
-        self.report = report
-        self.info = report.session
-        self.out = Outbox()
-        self.ts = 0.0
-        self.line = 0
+        super().__init__(source, report)
         self.begun = False
-        self.prefix = ""
         self.cwd: str | None = None
         self.child = False
         # A child or a fork begins with its parent's history, which is not its own work.

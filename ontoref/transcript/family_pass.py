@@ -6,29 +6,21 @@ from typing import Any
 
 from ontoref.transcript import event as e
 from ontoref.transcript.event import Mode, ReplayEvent
+from ontoref.transcript.one_pass import OnePass
 from ontoref.transcript.openclaw_index import Index, Setting
-from ontoref.transcript.outbox import Outbox
 from ontoref.transcript.report import Report
 from ontoref.transcript.source import Source
 
 __all__ = ["Pass"]
 
 
-class Pass:
-    """What every line may need: the session, what waits, and where events go.
-
-    Shape: `line` and `ts` are set before a line is looked at. Events go to out. index tells what OpenClaw keeps beside.
-    """
+class Pass(OnePass):
+    """What every line may need: the session, and what waits for a later line. Shape: index tells what OpenClaw keeps
+    beside; None for pi."""
 
     def __init__(self, source: Source, report: Report, runtime: str, index: Index | None = None) -> None:
-        self.source = source
-        self.report = report
-        self.info = report.session
+        super().__init__(source, report)
         self.runtime = runtime
-        self.out = Outbox()
-        self.ts = 0.0
-        self.line = 0
-        self.prefix = ""
         self.ids: set[str] = set()
         # Calls whose result has not come: id -> (name, span id, is a spawn, payload).
         self.calls: dict[str, tuple[str, str, bool, dict[str, Any]]] = {}
