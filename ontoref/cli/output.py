@@ -81,8 +81,24 @@ def emit_json(value: Any) -> None:
     """Print one JSON value and a newline to stdout, keys in their own order."""
     import orjson
 
-    write_json((orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE),))
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        # The name of a file may be no UTF-8.
+        text = orjson.dumps(_in_utf8(value), option=orjson.OPT_APPEND_NEWLINE)
+    write_json((text,))
     sys.stdout.buffer.flush()
+
+
+def _in_utf8(value: Any) -> Any:
+    """The value, its texts showing by their bytes what is no UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, Mapping):
+        return {_in_utf8(key): _in_utf8(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_utf8(item) for item in value]
+    return value
 
 
 def write_json(texts: Iterable[bytes]) -> None:

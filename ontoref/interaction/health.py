@@ -54,6 +54,9 @@ def _torn(project: Project) -> Iterator[Finding]:
     except OntorefError:
         return
     for path in paths:
+        if os.path.exists(path) and not os.path.isfile(path):
+            # A pipe has no end that could be looked at.
+            continue
         try:
             with open(path, "rb") as file:
                 size = file.seek(0, os.SEEK_END)

@@ -15,6 +15,7 @@ from ontoref.state.sources import Status
 from ontoref.state.store import State
 from ontoref.transcript.native import parse
 from ontoref.transcript.source import TranscriptError, lines_of
+from ontoref.transcript.tree import Unread, files_below, silently
 
 __all__ = ["ARTIFACTS", "ROUTES", "keep_files", "keep_routes", "keep_trajectory"]
 
@@ -27,17 +28,20 @@ _LATEST_MS = 253_402_300_800_000
 _SETTINGS = ("../../../exec-approvals.json", "../../../openclaw.json")
 
 
-def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime: str = "") -> bool:
-    """Keep the files of a session that are new or changed. Whether there were any."""
+def keep_files(
+    state: State, path: str, agent_id: str, session_id: str, runtime: str = "", unread: Unread = silently
+) -> bool:
+    """Keep the files of a session that are new or changed. Whether there were any; unread is told of those that cannot."""
     control, database = state.writable(), state.writable_agent(agent_id)
     folder = os.path.dirname(sources.name_of(path))
     stored = sessions.stored(database, session_id)
     if stored is None:
         return False
     fresh: list[tuple[ledger.Row, str, str, bytes]] = []
-    for file, kind in _files(path):
+    for file, kind in _files(path, unread):
         name = os.path.relpath(file, folder).replace(os.sep, "/")
         try:
+            file.encode()
             status = os.stat(file)
             known = ledger.get(control, file, ARTIFACTS)
             if (
@@ -47,10 +51,15 @@ def keep_files(state: State, path: str, agent_id: str, session_id: str, runtime:
             ):
                 continue
             if status.st_size > _LARGEST_BYTES:
+                unread(file, f"it is larger than {_LARGEST_BYTES // 1_000_000} MB")
                 continue
             with open(file, "rb") as opened:
                 blob = opened.read()
-        except OSError:
+        except UnicodeEncodeError:
+            unread(file, "the file's name is no UTF-8")
+            continue
+        except OSError as error:
+            unread(file, error.strerror or str(error))
             continue
         row = ledger.new(
             "artifact",
@@ -160,7 +169,7 @@ def _note(
     ledger.put(state.writable(), row)
 
 
-def _files(path: str) -> Iterator[tuple[str, str]]:
+def _files(path: str, unread: Unread) -> Iterator[tuple[str, str]]:
     """Files that belong to a transcript, with their kinds: its sub-agents' own are theirs."""
     stem = path.removesuffix(".jsonl")
     if stem == path:
@@ -168,19 +177,19 @@ def _files(path: str) -> Iterator[tuple[str, str]]:
     described = stem + ".meta.json"
     if os.path.isfile(described):
         yield described, "meta"
-    for folder, folders, files in os.walk(stem):
-        folders.sort()
-        for name in sorted(files):
-            file = os.path.join(folder, name)
-            if name.endswith(".meta.json"):
-                if not os.path.exists(file.removesuffix(".meta.json") + ".jsonl"):
-                    yield file, "meta"
-            elif name == "journal.jsonl":
-                yield file, "journal"
-            elif os.path.basename(folder) == "tool-results":
-                yield file, "tool-result"
-            elif ".jsonl" not in name:
-                yield file, "other"
+    if not os.path.isdir(stem):
+        return
+    for file in files_below(stem, unread):
+        folder, name = os.path.split(file)
+        if name.endswith(".meta.json"):
+            if not os.path.exists(file.removesuffix(".meta.json") + ".jsonl"):
+                yield file, "meta"
+        elif name == "journal.jsonl":
+            yield file, "journal"
+        elif os.path.basename(folder) == "tool-results":
+            yield file, "tool-result"
+        elif ".jsonl" not in name:
+            yield file, "other"
 
 
 def _settings(folder: str) -> Iterator[tuple[str, bytes]]:

@@ -74,14 +74,16 @@ class Importer:
     owner: leases.Owner = field(default_factory=leases.this_process)
     filler: Filler = field(default_factory=Filler)
     failures: dict[str, tuple[Status, Outcome]] = field(default_factory=dict)
+    # Folders and files beside sessions that could not be looked into, and why.
+    unread: dict[str, str] = field(default_factory=dict)
 
     def run(self, paths: Iterable[str]) -> Iterator[Outcome]:
         """Import every source at the paths. What another process works on is looked at again at the end."""
         busy = []
-        unread: dict[str, str] = {}
+        self.unread.clear()
         seen: set[Candidate] = set()
         for path in paths:
-            for candidate in candidates(path, unread.setdefault):
+            for candidate in candidates(path, self.unread.setdefault):
                 # A session brings its sub-agents along, which a search finds as well.
                 if candidate in seen:
                     continue
@@ -92,11 +94,11 @@ class Importer:
                     busy.append(candidate)
                 else:
                     yield outcome
-        for path, why in unread.items():
-            self.counts["failed"] += 1
-            yield Outcome(path, "failed", note=why)
         for candidate in busy:
             yield self.one(candidate, wait=True)
+        for path, why in self.unread.items():
+            self.counts["failed"] += 1
+            yield Outcome(path, "failed", note=why)
 
     def follow(self, paths: Callable[[], list[str]], pause: Callable[[bool], bool]) -> Iterator[Outcome]:
         """Import, and again whenever something grew, until pause says no.
@@ -351,7 +353,7 @@ class Importer:
         )
 
     def _keep_files(self, path: str, agent_id: str, session_id: str, runtime: str = "") -> None:
-        if keep_files(self.state, path, agent_id, session_id, runtime):
+        if keep_files(self.state, path, agent_id, session_id, runtime, self.unread.setdefault):
             self._begun()
 
     def _trajectory(self, path: str, status: Status, who: Identified) -> Outcome:

@@ -96,7 +96,11 @@ def new(kind: str, path: str, table: str, status: str, size_bytes: int, mtime_ns
 
 
 def get(database: Database, path: str, table: str) -> Row | None:
-    """What the ledger knows of a source."""
+    """What the ledger knows of a source: nothing of one whose name is no UTF-8, which it cannot hold."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return None
     found = _rows(database, "source_path = ? AND target_table = ?", (path, table))
     return found[0] if found else None
 

@@ -188,8 +188,8 @@ def find(
                 continue
         else:
             one = look(path, runtime or None)
-            if one is None and not os.access(path, os.R_OK) and os.path.lexists(path):
-                unread(path, "it cannot be read")
+            if one is None and (why := _refusal(path)):
+                unread(path, why)
             some = [one] if one is not None and one.runtime in wanted else []
         for session in some:
             if children or session.parent is None:
@@ -354,6 +354,15 @@ def _candidates(
 
 def _is_store(name: str) -> bool:
     return (name.endswith(".db") and name.startswith("opencode")) or name == "openclaw-agent.sqlite"
+
+
+def _refusal(path: str) -> str | None:
+    """Why a file cannot be read; None if it can."""
+    try:
+        with open(path, "rb"):
+            return None
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
 
 
 def _may_be_session(name: str) -> bool:

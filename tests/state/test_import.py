@@ -534,6 +534,36 @@ def test_a_folder_that_cannot_be_listed_fails_alone(
     assert (pipe.status, "no file that can be read again" in (pipe.note or "")) == ("failed", True)
 
 
+def test_what_beside_a_session_cannot_be_read_is_told_and_costs_it_nothing(
+    layout: Layout, tmp_path: Path, ontoref: Run
+) -> None:
+    """A pipe hangs nothing; a link that leads nowhere and a name that is no UTF-8 are failures of their own."""
+    folder = project(tmp_path / "home")
+    (folder / f"{SESSION}.jsonl").write_bytes(claude())
+    results = folder / SESSION / "tool-results"
+    results.mkdir(parents=True)
+    (results / "good.txt").write_text("kept")
+    (results / "nowhere.txt").symlink_to("gone")
+    os.mkfifo(results / "pipe.txt")
+    strange = os.fsencode(results) + b"/\xff.txt"
+    with open(strange, "wb"):
+        pass
+    for status in ("imported", "unchanged"):
+        done = ontoref("transcript", "import", str(folder), "--format", "json")
+        rows = json.loads(done.stdout)
+        assert (done.returncode, rows[0]["status"]) == (1, status), done
+        assert sorted(row["note"] for row in rows[1:]) == ["No such file or directory", "the file's name is no UTF-8"]
+    with State(layout, read_only=True) as state:
+        database = state.agent("claude-code")
+        assert database is not None
+        row = sessions.stored(database, ID)
+        assert row is not None
+        assert [one.name for one in companions.artifacts(database, row.session_row)] == [
+            f"{SESSION}/tool-results/good.txt"
+        ]
+    assert exported(layout, ID) == claude()
+
+
 def test_a_follower_tells_a_failure_once(layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = project(tmp_path / "home") / f"{SESSION}.jsonl"
     source.write_bytes(claude())

@@ -104,3 +104,11 @@ def test_a_pipe_is_read_like_stdin(app: App, tmp_path: Path) -> None:
     writer.start()
     done = app("transcript", "stats", pipe, "--format", "json", timeout=60)
     assert (done.code, json.loads(done.out)[0]["runtime"]) == (0, "claude-code"), done
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "table"])
+def test_a_name_that_is_no_utf8_is_shown_by_its_bytes(app: App, tmp_path: Path, form: str) -> None:
+    source = write(tmp_path / "logs" / "s.jsonl", claude("s1", 1))
+    os.rename(source, os.fsencode(source.parent) + b"/\xff.jsonl")
+    done = app("transcript", "find", "--root", source.parent, "--format", form)
+    assert (done.code, "s1" in done.out, done.err.count("Traceback")) == (0, True, 0), done

@@ -37,6 +37,7 @@ def examine(state: State, environ: Mapping[str, str], home: str, now_s: float) -
         found += _imports(state)
         found += _leases(state)
         found += _in_danger(state, environ, home, now_s)
+    found += _unread(environ, home)
     found += _files(state)
     order = list(Severity)
     return sorted(found, key=lambda finding: order.index(finding.severity))
@@ -226,9 +227,8 @@ def _in_danger(state: State, environ: Mapping[str, str], home: str, now_s: float
         layout = LAYOUTS[runtime]
         for base in roots(runtime, environ, home):
             period = _setting(os.path.join(base, "settings.json"), setting, days)
-            unread: dict[str, str] = {}
             patterns = (*layout.sessions, *layout.children)
-            paths = {path for pattern in patterns for path in files_like(base, pattern, unread.setdefault)}
+            paths = {path for pattern in patterns for path in files_like(base, pattern)}
             lost = []
             for path in sorted(paths):
                 try:
@@ -240,15 +240,6 @@ def _in_danger(state: State, environ: Mapping[str, str], home: str, now_s: float
                 row = ledger.get(control, os.path.realpath(path), "transcript_events") if control else None
                 if row is None or row.status not in ("completed", "deleted") or row.size_bytes != status.st_size:
                     lost.append(path)
-            if unread:
-                yield Finding(
-                    "unreadable-folder",
-                    Severity.warning,
-                    base,
-                    f"{runtime} has folders that cannot be listed, so what is in them is not archived",
-                    "let this user read them: chmod u+rx FOLDER, or sudo chown",
-                    items=tuple(unread),
-                )
             if lost:
                 yield Finding(
                     "about-to-be-deleted",
@@ -257,6 +248,25 @@ def _in_danger(state: State, environ: Mapping[str, str], home: str, now_s: float
                     f"{runtime} deletes {counted(len(lost), 'transcript')} within {_WARN_DAYS} days that no archive has",
                     "ontoref transcript import --all",
                     items=tuple(lost),
+                )
+
+
+def _unread(environ: Mapping[str, str], home: str) -> Iterator[Finding]:
+    """Folders of the runtimes that this user cannot look into."""
+    for runtime, layout in LAYOUTS.items():
+        for base in roots(runtime, environ, home):
+            found: dict[str, str] = {}
+            for pattern in (*layout.sessions, *layout.children, *layout.stores):
+                for _ in files_like(base, pattern, found.setdefault):
+                    pass
+            if found:
+                yield Finding(
+                    "unreadable-folder",
+                    Severity.warning,
+                    base,
+                    f"{runtime} has folders that cannot be listed, so what is in them is not archived",
+                    "let this user read them: chmod u+rx FOLDER, or sudo chown",
+                    items=tuple(f"{path}: {why}" for path, why in found.items()),
                 )
 
 
